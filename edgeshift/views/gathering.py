@@ -260,7 +260,7 @@ async def add_result(client: Client, row: ZoneRow, runs: Sequence[Run] = ()) -> 
         except UNREADABLE:
             # Somebody else's, started in the zone's name: the campaign's word stands.
             continue
-        # A result of an earlier version has no codes.
+        # One from before results had codes says it in words alone; no committed history has such a one.
         told = ReasonCode.ATTEMPT_OVER in codes_of(result.why) or result.reason == f"ended by {OUTLIVED}"
         if row.place in OUTCOMES and (row.place != result.outcome.value or told):
             _explain(row, *result.explained)

@@ -1,4 +1,4 @@
-"""Import contracts (pyproject.toml) say what they say of every package: what none names is held to nothing."""
+"""Import contracts (pyproject.toml) say what they say of every package: what none names may do anything."""
 
 from __future__ import annotations
 
