@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ async def opened(play: Gate, area: Area, snapshot: str) -> str:
     start = play.start.model_copy(update={"area": area})
     message = OpenTicket(start=start, cause=WHY, snapshot=snapshot, refusal="ask our support")
     ticket = await ActivityEnvironment().run(SupportActivities(play.connections).open_ticket, message)
-    return Path(ticket.location).read_text(encoding="utf-8")
+    return await asyncio.to_thread(Path(ticket.location).read_text)
 
 
 async def test_a_ticket_of_the_waf_says_what_was_read_of_its_rules(tmp_path: Path) -> None:
