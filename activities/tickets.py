@@ -6,7 +6,8 @@ from temporalio import activity
 
 from activities.boundary import named_failures
 from activities.connections import Connections
-from edgeshift.areas import waf
+from edgeshift.areas import area_of
+from edgeshift.areas.ticket import plain_ticket
 from edgeshift.messages import OpenTicket, TicketOpened
 from edgeshift.stores.documents import Snapshot, get_document
 from edgeshift.stores.tickets import Ticket, ticket_key
@@ -25,12 +26,16 @@ class SupportActivities:
         start = message.start
         zone = start.target.zone
         archive = self._connections.archive
-        snapshot = await get_document(archive, Snapshot[waf.Reading], message.snapshot)
         spec = await self._connections.spec(start.spec)
-        profile = spec.service.facts
-        assessment = waf.assess(snapshot.reading, profile)
         refusal = (message.refusal,) if message.refusal else ()
-        title, body = waf.ticket_text(zone, message.cause, assessment, refusal, profile)
+        area = area_of(start.area)
+        if area.ticket is None:
+            title, body = plain_ticket(area.title, zone, message.cause, refusal)
+        else:
+            kind = Snapshot[area.ticket.reading]  # type: ignore[name-defined]
+            snapshot = await get_document(archive, kind, message.snapshot)
+            facts = spec.service.facts
+            title, body = area.ticket.text(zone, message.cause, snapshot.reading, refusal, facts)
         key = ticket_key(zone.id, start.area.value, message.cause.value)
         opened = await self._connections.tickets(spec).open(
             Ticket(

@@ -55,7 +55,7 @@ class Ways:
     def client(
         self, known: Credential, pacer: Pacer, *, assumed_block: timedelta | None = None
     ) -> ServiceClient:
-        """A client of the service. Raises SecretRefError where its proxy is not to be had."""
+        """A client of the service. Raises SecretRefError where its proxy is not found."""
         service = self._spec.service
         rate = service.rate
         return ServiceClient(

@@ -182,7 +182,7 @@ class WafActivities:
         evidence = await get_document(archive, Evidence, message.evidence) if message.evidence else None
         lost = proposal.lost
         if lost is None:
-            # An earlier version has proposed it, and kept its losses in sentences.
+            # Proposed before proposals had their losses as facts, and archived with sentences alone.
             lost = waf.losses(before)
         record = WafRecord(
             zone=zone,

@@ -14,6 +14,7 @@ from datetime import datetime
 from edgeshift.areas.section import AreaSection as AreaSection
 from edgeshift.areas.section import OwnSection as OwnSection
 from edgeshift.areas.section import Times as Times
+from edgeshift.areas.ticket import TicketText as TicketText
 from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reason, ReasonCode
@@ -61,7 +62,8 @@ class AreaDefinition:
     campaign has, and that mean nothing in other areas. ``usual``: how long a change takes where no section
     says it, before the time scale. ``reasons``: its own reasons, whose codes begin with its name and a dot.
     ``support_cause``: which case for the provider's support a refusal is, by what the service says of it, or
-    None; None by itself where the area has no such cases.
+    None; None by itself where the area has no such cases. ``ticket``: what a ticket for the support says;
+    None where the zone, the cause and the service's words say it all.
 
     ``calls``: how many calls of the service one target takes after the plan where all goes well, for
     forecasts; ``calls_validated``: of an Enterprise zone that is validated first, where that differs;
@@ -91,6 +93,7 @@ class AreaDefinition:
     usual: Times | None = None
     reasons: tuple[type[AreaReason], ...] = ()
     support_cause: Callable[[Iterable[str]], ReasonCode | None] | None = None
+    ticket: TicketText | None = None
     calls: int = 10
     calls_validated: int = 0
     calls_a_look: int = 0

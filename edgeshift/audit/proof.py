@@ -9,10 +9,13 @@ MOST = 20
 
 
 class Finding(BaseModel):
-    """Something that keeps a file from proving what it says. ``line``: of the file, from 1."""
+    """Something that keeps a file from proving what it says. ``line``: of the file, from 1. ``odd``: which of
+    the proof's ``odd`` it is about, in the same words; empty where it is about none.
+    """
 
     line: int
     text: str
+    odd: str = ""
 
 
 class Said(BaseModel):

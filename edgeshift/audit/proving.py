@@ -129,10 +129,10 @@ class Verifier:
         proof.holds = not proof.found
         return proof
 
-    def _find(self, text: str) -> None:
+    def _find(self, text: str, odd: str = "") -> None:
         self._proof.found += 1
         if len(self._proof.findings) < MOST:
-            self._proof.findings.append(Finding(line=self._at, text=text))
+            self._proof.findings.append(Finding(line=self._at, text=text, odd=odd))
 
     def _one(self, line: Line, last: Line | None) -> None:
         self._at = line.number
@@ -317,9 +317,9 @@ class Verifier:
         if len(self._proof.odd) < MOST:
             self._proof.odd.append(said)
         if row.key.startswith(f"signed/{self._proof.campaign}/"):
-            self._find(f"what may be a pause, an abort or a rejection cannot be read: {said}")
+            self._find(f"what may be a pause, an abort or a rejection cannot be read: {said}", said)
         elif row.key.startswith("intent/"):
-            self._find(f"what may be a request cannot be read: {said}")
+            self._find(f"what may be a request cannot be read: {said}", said)
 
     def _seal(self, line: Line) -> None:
         try:

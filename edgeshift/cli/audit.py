@@ -234,8 +234,9 @@ def _show(shell: Shell, proof: Proof) -> None:
     if proof.strangers:
         verb = agreed(proof.strangers, "counts", "count")
         say(f"{counted(proof.strangers, 'statement')} {verb} for nothing: by keys that are not known")
+    found = {finding.odd for finding in proof.findings}
     for odd in proof.odd:
-        if not any(odd in finding.text for finding in proof.findings):
+        if odd not in found:
             say(f"not readable when it was written: {odd}", "yellow")
     if proof.sealed:
         say(f"sealed by {proof.sealed.name} at {moment(proof.sealed.at)}, key {proof.sealed.key}")

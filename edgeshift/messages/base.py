@@ -52,8 +52,8 @@ class Message(BaseModel):
 
 
 class Explained(Message):
-    """What says why: ``why`` as codes with their facts, and ``reason``, the same as text. A message of an
-    earlier version has the text alone.
+    """What says why: ``why`` as codes with their facts, and ``reason``, the same as text. One from
+    before there were codes has the text alone; no committed history has such a message.
     """
 
     reason: str = ""

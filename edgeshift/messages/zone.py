@@ -94,14 +94,17 @@ class Prepared(Message):
 
     @property
     def explained(self) -> Reasons:
-        """Why, also of an earlier version, of which only codes and text are known."""
+        """Why, also of what was prepared before reasons had facts, of which only codes and text are known; no
+        committed history has such a message.
+        """
         codes = zip_longest(self.causes[: len(self.reasons)], self.reasons, fillvalue="")
         return self.why or tuple(Reason(code=ReasonCode(code), words=words) for code, words in codes)
 
 
 class PermitGrant(Message):
     """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it
-    about. ``attempt``: which one it is for; 0: any, of a campaign of an earlier version.
+    about. ``attempt``: which one it is for; a campaign always says it. 0: any, of one that the zone
+    keeps of itself, from its start or from the run before.
     """
 
     campaign_run: Name = ""

@@ -14,7 +14,7 @@ from edgeshift.campaign.target_states import TargetState, signed_anew
 from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetAt, TargetsAt
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
-from edgeshift.operations.calls import tell, told
+from edgeshift.operations.calls import tell, the_campaign, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
 from edgeshift.operations.errors import BadInput, NotFound, Refused
 
@@ -58,7 +58,7 @@ async def zones_at(
             wave=wave,
             fingerprint=fingerprint,
         )
-        with told(f"campaign {name}"):
+        with told(the_campaign(name)):
             answer = await handle.query("targets_at", asked, result_type=TargetsAt)
         found = TargetsAt.model_validate(answer)
         targets += found.targets
@@ -118,7 +118,7 @@ async def begin_again(
     if not chosen and not (await zones_at(client, name, places, 1)).total:
         raise _nothing(name, verb, places)
     message = Again(by=by, reason=reason, indexes=chosen, places=() if chosen else tuple(places))
-    return await tell(client, campaign_id(name), verb, message, f"campaign {name}")
+    return await tell(client, campaign_id(name), verb, message, the_campaign(name))
 
 
 async def counts_at(client: Client, name: str, places: Sequence[str]) -> dict[str, int]:

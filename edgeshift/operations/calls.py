@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
@@ -41,9 +42,29 @@ ANSWER_WITHIN = timedelta(seconds=20)
 _NOBODY = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 
 
+@dataclass(frozen=True)
+class Subject:
+    """Whom a call is made to. ``campaign``: its name, where it is one; ``absent``: what to do where Temporal
+    has none of this name.
+    """
+
+    text: str
+    campaign: str = ""
+    absent: str = "`edgeshift status` lists the campaigns"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def the_campaign(name: str) -> Subject:
+    """A campaign's workflow, as a person knows it."""
+    return Subject(f"campaign {name}", campaign=name)
+
+
 @contextmanager
-def told(subject: str) -> Iterator[None]:
-    """Turn failures of calls to ``subject`` (``campaign waf-1``) into errors for people."""
+def told(subject: Subject | str) -> Iterator[None]:
+    """Turn failures of calls to ``subject`` into errors for people."""
+    subject = subject if isinstance(subject, Subject) else Subject(subject)
     try:
         yield
     except RPCError as failure:
@@ -56,13 +77,11 @@ def told(subject: str) -> Iterator[None]:
         raise Failed(f"{subject} cannot answer: {failure.message}") from failure
 
 
-def _of_rpc(subject: str, failure: RPCError) -> OperationError:
+def _of_rpc(subject: Subject, failure: RPCError) -> OperationError:
     if is_missing(failure):
         if "completed" in failure.message:
             return Refused(f"{subject} is closed", "`edgeshift status` lists the campaigns")
-        stuck = subject.startswith("workflow ")
-        hint = "`edgeshift alarms` names what is stuck" if stuck else "`edgeshift status` lists the campaigns"
-        return NotFound(f"there is no {subject}", hint)
+        return NotFound(f"there is no {subject}", subject.absent)
     if failure.status in _NOBODY:
         return no_worker(subject)
     if is_away(failure):
@@ -70,7 +89,7 @@ def _of_rpc(subject: str, failure: RPCError) -> OperationError:
     return TemporalTrouble(f"Temporal refused the call for {subject}: {failure.message[:200]}")
 
 
-def no_worker(subject: str) -> TemporalTrouble:
+def no_worker(subject: Subject | str) -> TemporalTrouble:
     """Nobody answers for a workflow although Temporal is there."""
     return TemporalTrouble(
         f"no worker answers for {subject}",
@@ -79,7 +98,7 @@ def no_worker(subject: str) -> TemporalTrouble:
     )
 
 
-def of_failure(subject: str, cause: BaseException | None) -> OperationError:
+def of_failure(subject: Subject | str, cause: BaseException | None) -> OperationError:
     """The error for a workflow's or an update's failure, by the innermost cause that has a name."""
     while isinstance(cause, ActivityError) and cause.cause is not None:
         cause = cause.cause
@@ -87,8 +106,8 @@ def of_failure(subject: str, cause: BaseException | None) -> OperationError:
         known = of_activity(cause.type)
         kind = BY_EXIT_CODE.get(known.exit) if known else None
         hint = hint_of(cause.type)
-        if subject.startswith("campaign "):
-            hint = hint.replace("CAMPAIGN", subject.removeprefix("campaign "))
+        if isinstance(subject, Subject) and subject.campaign:
+            hint = hint.replace("CAMPAIGN", subject.campaign)
         return kind(cause.message, hint) if kind else Failed(f"{subject} failed: {cause.message}", hint)
     if isinstance(cause, CancelledError):
         return Failed(f"{subject} was cancelled")
@@ -101,7 +120,7 @@ async def ask(
     handle: WorkflowHandle[object, object],
     query: str,
     kind: type[Model],
-    subject: str,
+    subject: Subject | str,
     message: BaseModel | None = None,
 ) -> Model:
     """The answer of a query, which takes ``message`` if any. Raises NotFound, TemporalTrouble where nobody
@@ -117,7 +136,13 @@ async def ask(
 
 
 async def tell(
-    client: Client, workflow_id: str, update: str, message: BaseModel, subject: str, *, patient: bool = False
+    client: Client,
+    workflow_id: str,
+    update: str,
+    message: BaseModel,
+    subject: Subject | str,
+    *,
+    patient: bool = False,
 ) -> Answer:
     """The answer of an update. ``patient``: it may take as long as permits need to be settled."""
     with told(subject):

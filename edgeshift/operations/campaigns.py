@@ -32,7 +32,7 @@ from edgeshift.messages import (
     ResolveTargets,
 )
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
-from edgeshift.operations.calls import ask, of_failure, told
+from edgeshift.operations.calls import ask, of_failure, the_campaign, told
 from edgeshift.operations.errors import (
     Failed,
     NotFound,
@@ -238,7 +238,7 @@ async def start_campaign(
 
 async def launch(client: Client, start: CampaignStart) -> None:
     """Start a campaign's workflow. Raises Refused where one of its name runs."""
-    subject = f"campaign {start.name}"
+    subject = the_campaign(start.name)
     try:
         with told(subject):
             await client.start_workflow(
@@ -296,7 +296,7 @@ async def refuse_if_started(client: Client, name: str, *, again: bool = False) -
 async def summary(client: Client, name: str) -> CampaignSummary:
     """The campaign as it stands. Raises NotFound, TemporalTrouble where nobody answers."""
     handle = client.get_workflow_handle(campaign_id(name))
-    return await ask(handle, "summary", CampaignSummary, f"campaign {name}")
+    return await ask(handle, "summary", CampaignSummary, the_campaign(name))
 
 
 async def published(execution: WorkflowExecution) -> CampaignSummary | None:
@@ -309,7 +309,7 @@ async def campaign_input(client: Client, name: str) -> CampaignStart:
     the ledger, which is handed on beside it. Raises NotFound, Unreadable.
     """
     handle = client.get_workflow_handle(campaign_id(name))
-    with told(f"campaign {name}"):
+    with told(the_campaign(name)):
         async for event in handle.fetch_history_events(page_size=1):
             payloads = event.workflow_execution_started_event_attributes.input.payloads[:1]
             try:

@@ -20,7 +20,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
 
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.archives import check_campaigns
-from edgeshift.operations.calls import told
+from edgeshift.operations.calls import Subject, told
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, Refused
 from edgeshift.runtime.temporal import FAILS_OFTEN, memo_of
@@ -75,7 +75,7 @@ async def repair(
     another archive, where it is closed, gets on, replays as a whole, does not replay from its very beginning,
     or is to be signed and is not; TemporalTrouble, ArchiveError.
     """
-    subject = f"workflow {workflow}"
+    subject = Subject(f"workflow {workflow}", absent="`edgeshift alarms` names what is stuck")
     with told(subject):
         handle = client.get_workflow_handle(workflow)
         described = await handle.describe()

@@ -27,7 +27,7 @@ from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
-from edgeshift.operations.calls import ask, tell
+from edgeshift.operations.calls import ask, tell, the_campaign
 from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused, TemporalTrouble
 from edgeshift.operations.group import Rest, chosen_example, rest_of
 from edgeshift.operations.preview import Preview, preview_of
@@ -106,7 +106,7 @@ async def waiting_groups(
     after = 0
     while True:
         asked = WaitingAsked(prefix=prefix, wave=wave, after=after)
-        answer = await ask(handle, "waiting", WaitingFound, f"campaign {name}", asked)
+        answer = await ask(handle, "waiting", WaitingFound, the_campaign(name), asked)
         for group in answer.waiting:
             known = found.get(group.fingerprint)
             found[group.fingerprint] = group if known is None else _both(known, group)
@@ -335,5 +335,5 @@ async def sign_fingerprints(
             reason=reason,
             wave=wave,
         )
-        answers.append(await tell(client, campaign_id(name), "sign_off", message, f"campaign {name}"))
+        answers.append(await tell(client, campaign_id(name), "sign_off", message, the_campaign(name)))
     return answers

@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from edgeshift.authority.roots import Role
 from edgeshift.messages import Answer, Person
 from edgeshift.model.fleet import campaign_id
-from edgeshift.operations.calls import tell
+from edgeshift.operations.calls import tell, the_campaign
 from edgeshift.operations.campaigns import campaign_input, describe, summary
 from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, TemporalTrouble
 from edgeshift.stores.archive import ArchiveError
@@ -65,7 +65,7 @@ async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: P
         raise _closed(name, "resume")
     if pen is not None:
         await pen.word(name, found.spec, "resume", reason)
-    return await tell(client, campaign_id(name), "resume", Person(by=by, reason=reason), f"campaign {name}")
+    return await tell(client, campaign_id(name), "resume", Person(by=by, reason=reason), the_campaign(name))
 
 
 async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
@@ -87,7 +87,7 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
     try:
         if (await summary(client, name)).state == "closed":
             raise _closed(name, verb)
-        message, subject = Person(by=by, reason=reason), f"campaign {name}"
+        message, subject = Person(by=by, reason=reason), the_campaign(name)
         answer = await tell(client, campaign_id(name), verb, message, subject, patient=True)
     except Refused as why:
         raise _closed_meanwhile(name, verb, why.text) if signed else why from None

@@ -191,11 +191,12 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     entry.because = [decision_words(item, context.waiting) for item in counting]
     if permit is not None and step != Step.ROLL_BACK:
         entry.because.append(f"permit {permit}")
+    entry.undecided = not counting and bool(given) and step not in UNSIGNED
     if step == Step.ROLL_BACK:
         entry.because.append("the way back needs neither a sign-off nor a permit")
     elif not counting and step in UNSIGNED:
         entry.because.append("no sign-off is needed for this step")
-    elif not counting and given:
+    elif entry.undecided:
         entry.because.append("NO DECISION ON THIS DIGEST IS ON RECORD")
     if came.get("reason"):
         entry.details.append(one_line(str(came["reason"])))

@@ -46,7 +46,8 @@ class Entry(BaseModel):
     ``by``: the person, where a person did it. ``because``: what led to it, a decision or a permit each.
     ``event``: the number in the history. ``technical``: of interest to whoever debugs only. ``outcome``: the
     outcome that it tells, as a value. ``objects``: digests of what the archive holds for it, by what each is.
-    ``losses``: settings of the previous WAF that a migration did not carry over.
+    ``losses``: settings of the previous WAF that a migration did not carry over. ``undecided``: whether no
+    decision on what it sends is on record, where one is needed; the last of ``because`` says so.
     """
 
     at: datetime
@@ -63,6 +64,7 @@ class Entry(BaseModel):
     outcome: str = ""
     objects: dict[str, str] = Field(default_factory=dict)
     losses: list[Loss] = Field(default_factory=list)
+    undecided: bool = False
 
 
 class Sending(BaseModel):

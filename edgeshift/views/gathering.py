@@ -33,7 +33,7 @@ from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.archives import check_archive
-from edgeshift.operations.calls import ask
+from edgeshift.operations.calls import ask, the_campaign
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble, Unreadable
 from edgeshift.operations.zones import frozen_targets
@@ -108,7 +108,7 @@ async def known_campaign(client: Client, name: str) -> Known:
         ended = described.close_time or datetime.now(UTC)
         places = places_of(start, ledger) if ledger else {}
         return Known(start, closed_summary(start, result, ledger, ended), places, status)
-    subject = f"campaign {name}"
+    subject = the_campaign(name)
     try:
         every = start.count <= MOST_PLACES
         found = await zones_at(client, name, EVERYWHERE if every else LISTED, MOST_PLACES)
@@ -260,7 +260,7 @@ async def add_result(client: Client, row: ZoneRow, runs: Sequence[Run] = ()) -> 
         except UNREADABLE:
             # Somebody else's, started in the zone's name: the campaign's word stands.
             continue
-        # A result of an earlier version has no codes.
+        # One from before results had codes says it in words alone; no committed history has such a one.
         told = ReasonCode.ATTEMPT_OVER in codes_of(result.why) or result.reason == f"ended by {OUTLIVED}"
         if row.place in OUTCOMES and (row.place != result.outcome.value or told):
             _explain(row, *result.explained)

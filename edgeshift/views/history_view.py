@@ -115,8 +115,9 @@ def _told(entry: Entry) -> Text:
         text.append(f" ({lasting(timedelta(seconds=entry.took))})", style="dim")
     if entry.reason:
         text.append(f"\n“{entry.reason}”", style="italic")
-    for why in entry.because:
-        text.append(f"\nbecause {why}", style="bold red" if why.startswith("NO DECISION") else "green")
+    for number, why in enumerate(entry.because, start=1):
+        undecided = entry.undecided and number == len(entry.because)
+        text.append(f"\nbecause {why}", style="bold red" if undecided else "green")
     for detail in entry.details:
         text.append(f"\n{detail}", style="dim")
     return text

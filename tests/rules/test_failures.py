@@ -17,7 +17,7 @@ from edgeshift.cli.errors import described
 from edgeshift.messages import ZonePolicy
 from edgeshift.model.exit_codes import MEANINGS, ExitCode
 from edgeshift.model.failures import FAILURES, HELD, OF_CAMPAIGNS, PERMANENT, Happened, kind_of, of_activity
-from edgeshift.operations.calls import of_failure
+from edgeshift.operations.calls import of_failure, the_campaign
 from edgeshift.operations.errors import Failed
 from edgeshift.service_api.errors import Outcome, ServiceError, outcome_of
 from edgeshift.stores import archive, tickets
@@ -122,6 +122,13 @@ def test_operations_and_the_command_line_exit_alike(kind: str) -> None:
     assert told.exit_code is expected
     shown = described(told)
     assert shown is not None and shown.code is expected
+
+
+def test_a_hint_names_the_campaign_and_nothing_that_is_only_called_like_one() -> None:
+    """What a call was about is known by its kind, not by the words for it."""
+    refused = ApplicationError("no", type="SignOffRefused")
+    assert "`edgeshift status waf-1`" in of_failure(the_campaign("waf-1"), refused).hint
+    assert "`edgeshift status CAMPAIGN`" in of_failure("campaign file waf.yaml", refused).hint
 
 
 def test_every_type_by_which_an_activity_fails_is_in_the_table() -> None:

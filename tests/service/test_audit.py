@@ -154,6 +154,7 @@ async def test_what_cannot_be_read_is_a_line_of_its_own_and_does_not_hold(
     assert not proof.holds and len(proof.odd) == 1 and key in proof.odd[0]
     (finding,) = proof.findings
     assert key in finding.text and "cannot be read" in finding.text
+    assert finding.odd == proof.odd[0]
 
 
 @pytest.mark.parametrize("how", ["truncated", "missing"])

@@ -145,7 +145,7 @@ def test_the_download_is_of_one_version(bare: Path, tmp_path: Path, monkeypatch:
         return _script(into / "cli", f"#!/bin/sh\necho 'temporal version {says} (Server 1.29.1)'\n")
 
     monkeypatch.setattr(binaries, "sdk_download", download)
-    with pytest.raises(BinaryError, match="no Temporal CLI is to be had"):
+    with pytest.raises(BinaryError, match="no Temporal CLI was found"):
         temporal_cli(cache=tmp_path / "cache", progress=lambda _: None)
     says = CLI_VERSION.removeprefix("v")
     assert temporal_cli(cache=tmp_path / "cache", progress=lambda _: None).name == "temporal"

@@ -32,9 +32,9 @@ LEAST_OF_A_PATH = 3
 
 class Aftercare(BaseModel):
     """Findings for aftercare of one zone. ``terraform``: HCL for the usual range of the provider, or a
-    comment that says why there is none. ``provider``: this range, empty in records of earlier versions.
-    ``state_rm``: commands, in their order. ``losses``: settings of the previous WAF, one by one; of earlier
-    versions, ``review`` has them counted.
+    comment that says why there is none. ``provider``: this range, empty in records that were
+    archived before they named it. ``state_rm``: commands, in their order. ``losses``: settings of the
+    previous WAF, one by one; of records from before these, ``review`` has them counted.
     """
 
     terraform: str
@@ -46,7 +46,7 @@ class Aftercare(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_ever(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A record of an earlier version, which names no range, keeps its digest."""
+        """A record that was archived before records named the range keeps its digest."""
         held: dict[str, Any] = dump(self)
         return {key: value for key, value in held.items() if key != "provider" or value}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from edgeshift.areas.area import AreaDefinition, Phrases
-from edgeshift.areas.waf.support import support_cause
+from edgeshift.areas.area import AreaDefinition, Phrases, TicketText
+from edgeshift.areas.waf.answers import Reading
+from edgeshift.areas.waf.support import support_cause, ticket_of
 from edgeshift.model.fleet import Area
 
 DEFINITION = AreaDefinition(
@@ -14,6 +15,7 @@ DEFINITION = AreaDefinition(
     validates=True,
     asks_support=True,
     support_cause=support_cause,
+    ticket=TicketText(Reading, ticket_of),
     sections=("validation", "consents", "adjustments"),
     # After the plan's reading: fresh configuration, page rules, PUT, status, stored rules (docs/calls.md).
     # With a window its plan, fresh configuration, page rules, validation PUT and stored rules more; then a

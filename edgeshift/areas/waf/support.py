@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from edgeshift.areas.waf.reading import Assessment
+from edgeshift.areas.ticket import AFTERWARDS
+from edgeshift.areas.waf.answers import Reading
+from edgeshift.areas.waf.reading import Assessment, assess
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reason_texts import kilobytes
 from edgeshift.model.reasons import ReasonCode
@@ -143,5 +145,12 @@ def ticket_text(
     if listed:
         lines += ["", "| firewall rule | expression, bytes |", "| --- | ---: |"]
         lines += [f"| `{identifier}` | {size:,} |" for identifier, size in listed]
-    lines += ["", "After it is fixed, tell the campaign with `edgeshift support-resolved`."]
+    lines += ["", AFTERWARDS]
     return title, "\n".join(lines) + "\n"
+
+
+def ticket_of(
+    zone: Zone, cause: ReasonCode, reading: Reading, refusal: Sequence[str], profile: ServiceProfile
+) -> tuple[str, str]:
+    """The same by what was read of the zone."""
+    return ticket_text(zone, cause, assess(reading, profile), refusal, profile)

@@ -41,7 +41,7 @@ def ticket_system(
     """The ticket system that a campaign names; ``folder`` where it names none. ``service``: whose proxy and
     authorities a webhook is reached by where ``spec`` has none of its own.
 
-    Raises TicketsMisconfigured, and SecretRefError where the webhook's secret or proxy is not to be had.
+    Raises TicketsMisconfigured, and SecretRefError where the webhook's secret or proxy is not found.
     """
     if spec.webhook is None:
         return FolderTickets(spec.folder or folder)

@@ -152,7 +152,7 @@ def _place(binary: Path, destination: Path) -> Path:
 
 def _no_way(last: str) -> str:
     return (
-        "no Temporal CLI is to be had. One of these four ways is needed:\n"
+        "no Temporal CLI was found. One of these four ways is needed:\n"
         f"  1. let {CLI_VARIABLE} name a Temporal CLI\n"
         "  2. put `temporal` on PATH\n"
         "  3. internet, for the Temporal SDK's own download\n"

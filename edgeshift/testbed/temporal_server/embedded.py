@@ -104,7 +104,7 @@ async def embedded_temporal(
     edgeshift are registered. Enter it on the main thread: the kernel ties the server to the thread that
     started it.
 
-    Raises PortInUse, DataFolderInUse, ServerBroken, and BinaryError when no Temporal CLI is to be had.
+    Raises PortInUse, DataFolderInUse, ServerBroken, and BinaryError when no Temporal CLI was found.
     """
     cli = await asyncio.to_thread(temporal_cli, progress=progress)
     async with AsyncExitStack() as running:

@@ -143,7 +143,7 @@ def _compile_loopback_main(jars: Path, progress: Progress) -> str:
 
 def _no_way(last: str) -> str:
     return (
-        "no time-skipping test server is to be had. One of these three ways is needed:\n"
+        "no time-skipping test server was found. One of these three ways is needed:\n"
         f"  1. let {TEST_SERVER_VARIABLE} name one\n"
         "  2. internet, for the Temporal SDK's own download\n"
         f"  3. Java and Maven, for {TEST_SERVER_ARTIFACT}:{TEST_SERVER_VERSION}\n"

@@ -164,7 +164,7 @@ def _agreed(seen: CheckerInput) -> set[str | None]:
     return {_wanted(body) for body in seen.proposals.values()} - {None}
 
 
-WITNESS = AreaChecker(
+CHECKER = AreaChecker(
     workflow="AlwaysHttpsZone",
     calls=("settings.",),
     body="always_https",

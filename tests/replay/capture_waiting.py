@@ -1,0 +1,52 @@
+"""The acts of the capture in which what is no zone waits: a campaign that halted, a plan's assessment."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from temporalio.client import Client
+
+from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import assessment_id, campaign_id
+from edgeshift.operations import assess
+from tests.harness.aimed.scene import Stalled
+from tests.kit import fleet_of, scene
+from tests.replay.keeping import is_in, keep
+
+REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
+
+
+async def halted(client: Client, folder: Path) -> None:
+    """A campaign of which more zones failed than it allows, and that a person has go on."""
+    fleet = fleet_of({"name": "failed.example", "plan": "pro"}, {"name": "waits.example", "plan": "pro"})
+    async with scene(client, folder, fleet, window=1, advance={"percent": 1, "failures": 0}) as play:
+        match = {"zone": play.zone_id("failed.example"), "call": "entrypoint.put"}
+        refusal = {"match": match, "kind": "server_error", "effect": "before", "times": 1}
+        await play.control.send("POST", "faults", {**refusal, "status": 400, "body": REFUSED})
+        for name in ("failed.example", "waits.example"):
+            await play.zone_until(name, partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
+        await play.sign_zone("failed.example")
+        await play.until(lambda seen: seen.state == "halted")
+        await play.sign_zone("waits.example")
+        await play.until(lambda seen: seen.places.get("ready") == 1)
+        campaign = client.get_workflow_handle(campaign_id(play.spec.name))
+        await keep("campaign-halted", campaign)
+        await play.ask("resume", "looked at it")
+        await play.result()
+        await keep("campaign-halted-closed", campaign)
+
+
+async def assessing(client: Client, folder: Path) -> None:
+    """A plan's assessment while its targets are read, which may take hours in a large fleet, and its end."""
+    stalled = Stalled("assess_targets")
+    fleet = fleet_of({"name": "pro.example", "plan": "pro"})
+    async with scene(client, folder, fleet, begin=False, interceptors=[stalled]) as play:
+        planned = asyncio.create_task(assess(client, play.archive, play.spec))
+        await stalled.begun.wait()
+        assessment = client.get_workflow_handle(assessment_id(play.spec.name))
+        await keep("assessment-assessing", assessment)
+        stalled.go.set()
+        await planned
+        await keep("assessment-assessed", assessment)
