@@ -174,6 +174,11 @@ class Guarded:
         """Sign an approval."""
         return await self.put(self.decision(by, **more), signer)
 
+    async def approve_alike(self, by: str = "ada", **more: Any) -> str:
+        """Sign an approval of its fingerprint."""
+        said = {"about": "fingerprint", "subjects": (self.fingerprint,), "zone": None, "attempt": None}
+        return await self.approve(by, **{**said, **more})
+
     async def say(self, word: str, number: int, by: str = "sam", **more: Any) -> str:
         """Sign a word."""
         said = {**self.about(by), "start": self.start, "word": word, "number": number}
