@@ -51,7 +51,9 @@ class _Part(BaseModel):
 
 
 class PersonRoot(_Part):
-    """A person. ``accounts``: identifiers of the only accounts whose zones they decide on; none: of any."""
+    """A person. ``accounts``: identifiers of the only accounts whose zones they decide on, and begin again;
+    none: of any.
+    """
 
     roles: frozenset[Role] = Field(min_length=1)
     accounts: tuple[str, ...] = ()

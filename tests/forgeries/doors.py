@@ -121,6 +121,12 @@ class Guarded:
         found["people"][name]["roles"].append(role)
         self.keyring.roots.write_text(json.dumps(found))
 
+    def limit(self, name: str, account: str) -> None:
+        """Let a person decide on zones of this account alone."""
+        found = self._roots()
+        found["people"][name]["accounts"] = [account]
+        self.keyring.roots.write_text(json.dumps(found))
+
     def _roots(self) -> dict[str, Any]:
         found: dict[str, Any] = YAML(typ="safe", pure=True).load(self.keyring.roots)
         return found
