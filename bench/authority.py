@@ -19,6 +19,7 @@ from ruamel.yaml import YAML
 from temporalio.client import Client
 
 from activities.authority import Authority
+from activities.change.earlier import earlier_of
 from activities.change.intents import commit_may_show, request_answered
 from activities.connections import Connections
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
@@ -59,7 +60,16 @@ GOAL_MS = 10.0
 CHANGES = 200
 """Changes of each scene that are checked, each of another zone; the first one by itself."""
 
-FIGURES = ("first_cpu_ms", "cpu_ms", "cpu_ms_95", "clock_ms", "records_cpu_ms", "records_cpu_ms_95")
+FIGURES = (
+    "first_cpu_ms",
+    "cpu_ms",
+    "cpu_ms_95",
+    "clock_ms",
+    "again_cpu_ms",
+    "again_cpu_ms_95",
+    "records_cpu_ms",
+    "records_cpu_ms_95",
+)
 
 PASSED: dict[str, Any] = {
     "events": 40,
@@ -194,27 +204,33 @@ class Scene:
             said = EvidenceGathered(run="r", spec=self.digest)
             await there.records.create(gathered_key(zone, self.shown[index]), said)
             intent = Intent(step="validate", at=now - timedelta(days=9), campaign="campaign/measured")
+            intent = intent.model_copy(update={"run": "r", "attempt": 1})
             await there.records.create(intent_key(zone, self.spec.area, "v"), intent)
 
-    def change(self, index: int) -> Change:
+    async def begins_again(self) -> None:
+        """Have an operator sign that every zone begins again."""
+        start = (await SignedRecords(self.archive).starts("measured"))[0].digest
+        await self._put(AgainStatement(**self._about("olga"), start=start, verb="retry"))
+
+    def change(self, index: int, attempt: int = 1) -> Change:
         """The commit of a target, as a workflow would ask for it."""
         target, digest = self.targets[index], sha256(f"body {index}".encode())
         start = ZoneStart(
             campaign=campaign_id("measured"),
             campaign_run="r",
             index=index,
-            attempt=1,
+            attempt=attempt,
             target=target,
             area=self.spec.area,
             spec=self.digest,
             policy=zone_policy(self.spec),
             started_by="olga",
         )
-        until = datetime.now(UTC) + timedelta(hours=1)
+        name, until = f"p-{index}-{attempt}", datetime.now(UTC) + timedelta(hours=1)
         return Change(
             start=start,
             step=Step.COMMIT,
-            permit=Permit(number=1, name=f"p-{index}", index=index, step=Step.COMMIT, expires_at=until),
+            permit=Permit(number=attempt, name=name, index=index, step=Step.COMMIT, expires_at=until),
             snapshot=digest,
             proposal=digest,
             digest=digest,
@@ -252,22 +268,31 @@ async def _checked(scene: Scene, there: Connections) -> dict[str, Any]:
     rest = [await _check(there.authority, there, scene.change(index)) for index in range(1, CHANGES)]
     cpu, clock = sorted(cpu for cpu, _ in rest), [clock for _, clock in rest]
     records = sorted([await _recorded(there, scene.change(index)) for index in range(CHANGES)])
+    await scene.begins_again()
+    again = [await _check(there.authority, there, scene.change(index, 2)) for index in range(1, CHANGES)]
+    again_cpu = sorted(cpu for cpu, _ in again)
     return {
         "first_cpu_ms": first[0],
         "cpu_ms": statistics.median(cpu),
         "cpu_ms_95": cpu[len(cpu) * 95 // 100],
         "clock_ms": statistics.median(clock),
+        "again_cpu_ms": statistics.median(again_cpu),
+        "again_cpu_ms_95": again_cpu[len(again_cpu) * 95 // 100],
         "records_cpu_ms": statistics.median(records),
         "records_cpu_ms_95": records[len(records) * 95 // 100],
     }
 
 
 async def _check(authority: Authority, there: Connections, change: Change) -> tuple[float, float]:
-    """What the check of a change takes, and the one after its wait for the rate limit, together."""
+    """What the check of a change takes, the one after its wait for the rate limit, and the one of what was
+    sent before (activities/change/fence.py), together.
+    """
     spec = await there.spec(change.start.spec)
     before, began = time.process_time(), time.perf_counter()
     await authority.check(change, spec, there.targets, datetime.now(UTC))
     await authority.check_again(change, spec, there.targets, datetime.now(UTC))
+    earlier = await earlier_of(there, change, spec)
+    await authority.check_earlier(change, spec, there.targets, datetime.now(UTC), earlier)
     return (time.process_time() - before) * 1_000, (time.perf_counter() - began) * 1_000
 
 
@@ -280,7 +305,16 @@ async def _recorded(there: Connections, change: Change) -> float:
     before = time.process_time()
     assert not await commit_may_show(there, zone, area, limit)
     now = datetime.now(UTC)
-    assert await there.records.create(key, Intent(step="commit", at=now, campaign="campaign/measured"))
+    intent = Intent(
+        step="commit",
+        at=now,
+        campaign="campaign/measured",
+        run=change.start.campaign_run,
+        digest=change.digest,
+        fingerprint=change.fingerprint,
+        attempt=change.start.attempt,
+    )
+    assert await there.records.create(key, intent)
     assert not await commit_may_show(there, zone, area, limit, beside=key)
     await request_answered(there, key)
     return (time.process_time() - before) * 1_000
@@ -289,7 +323,17 @@ async def _recorded(there: Connections, change: Change) -> float:
 def tell(console: Console, found: dict[str, Any]) -> None:
     """A table of it."""
     table = Table(title=f"Checks at the door: ms of CPU a change (goal: {found['goal']:g})")
-    for heading in ("campaign", "first change", "each, median", "95 %", "by the clock", "records", "95 %"):
+    for heading in (
+        "campaign",
+        "first change",
+        "each, median",
+        "95 %",
+        "by the clock",
+        "attempt 2",
+        "95 %",
+        "records",
+        "95 %",
+    ):
         table.add_column(heading, justify="left" if heading == "campaign" else "right")
     for name, scene in found["scenes"].items():
         figures = (scene[key] for key in FIGURES)

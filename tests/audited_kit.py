@@ -196,14 +196,18 @@ class Audited:
         }
         return Intent(**{**said, **more})
 
-    async def send(self, of: Zone, name: str = "p-1", extra: str = "", **more: Any) -> str:
-        """Record a commit to a zone, and that it was answered and seen; the name of the record."""
+    async def send(
+        self, of: Zone, name: str = "p-1", extra: str = "", nothing: str = "it shows", **more: Any
+    ) -> str:
+        """Record a commit to a zone, and that it was answered and seen; the name of the record. ``nothing``:
+        why nothing more comes of it.
+        """
         proposed = body(of, extra)
         stored = await put_proposal(self.archive, Proposal(body=proposed))
         key = f"intent/{of.id}/waf/{name}"
         await create_record(self.archive, key, self.intent(of, proposed, proposal=stored, **more))
         for what, record in (
-            ("nothing", NothingMore(reason="it shows")),
+            ("nothing", NothingMore(reason=nothing)),
             ("over", Answered()),
             ("seen", Seen()),
         ):

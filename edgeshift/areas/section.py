@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol, Self
@@ -79,6 +79,20 @@ class AreaSection(Part):
     def times(self) -> Times | None:
         """How long a change of one target takes; None: as long as the area's ``usual`` times say."""
         return None
+
+    @property
+    def references(self) -> Mapping[str, str]:
+        """What of it leads to a secret of the workers' (``env:NAME``, ``file:PATH``), by its path from the
+        section. The roots have to list it among the credentials of the service (docs/authority.md).
+        """
+        return {}
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """What of it names a place that workers send something to beside the service, by its path from the
+        section. The roots have to list it among the probes of the service, where it is not on this machine.
+        """
+        return {}
 
     def faster(self, scale: float) -> Self:
         """The section of the same campaign so many times as fast. One with durations says what each becomes

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
+from edgeshift.audit.earlier import Recorded
 from edgeshift.audit.spool import scratch
 from edgeshift.authority.statements import Attested, DecisionStatement, opened
 from edgeshift.model.fleet import Target
+from edgeshift.stores.documents import Intent
 
 _KEPT = 256
 _TABLES = (
@@ -23,12 +26,17 @@ _TABLES = (
     "CREATE TABLE sent (zone TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE result (zone TEXT, attempt INTEGER, outcome TEXT, run TEXT,"
     " PRIMARY KEY (zone, attempt, outcome, run)) WITHOUT ROWID",
+    "CREATE TABLE ended (zone TEXT, run TEXT, proposal TEXT, issued TEXT,"
+    " PRIMARY KEY (zone, run, proposal, issued)) WITHOUT ROWID",
+    "CREATE TABLE request (line INTEGER PRIMARY KEY, key TEXT, data TEXT)",
+    "CREATE INDEX requests ON request (key)",
+    "CREATE TABLE came_to_nothing (key TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE body (fingerprint TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID",
 )
 
 
 class Index:
-    """Targets, decisions and bodies of a file."""
+    """Targets, decisions, bodies and requests of a file."""
 
     def __init__(self) -> None:
         self._database = scratch(*_TABLES)
@@ -93,6 +101,35 @@ class Index:
         """Whether a worker has signed that; of whichever run, where it is not known of which."""
         question = "SELECT 1 FROM result WHERE zone = ? AND attempt = ? AND outcome = ? AND ? IN (run, '')"
         return self._one(question, zone, attempt, outcome, run) is not None
+
+    def add_ended(self, zone: str, run: str, proposal: str, issued: datetime) -> None:
+        """Keep when a worker has signed how a change of a zone ended, by which proposal."""
+        row = (zone, run, proposal, issued.isoformat())
+        self._database.execute("INSERT OR IGNORE INTO ended VALUES (?, ?, ?, ?)", row)
+
+    def ended(self, zone: str, run: str, proposal: str) -> list[datetime]:
+        """When workers have signed that."""
+        question = "SELECT issued FROM ended WHERE zone = ? AND run = ? AND proposal = ?"
+        rows = self._database.execute(question, (zone, run, proposal))
+        return [datetime.fromisoformat(row[0]) for row in rows]
+
+    def add_request(self, line: int, key: str, record: Intent) -> None:
+        """Keep a record of what was about to be sent."""
+        row = (line, key, record.model_dump_json())
+        self._database.execute("INSERT OR REPLACE INTO request VALUES (?, ?, ?)", row)
+
+    def add_nothing(self, key: str) -> None:
+        """Keep that nothing came of a request."""
+        self._database.execute("INSERT OR IGNORE INTO came_to_nothing VALUES (?)", (key,))
+
+    def requests(self) -> Iterator[Recorded]:
+        """All of them, those of a target together."""
+        question = (
+            "SELECT line, request.key, data, came_to_nothing.key IS NOT NULL FROM request"
+            " LEFT JOIN came_to_nothing ON came_to_nothing.key = request.key ORDER BY request.key, line"
+        )
+        for line, key, data, nothing in self._database.execute(question):
+            yield Recorded(line, key, Intent.model_validate(json.loads(data)), bool(nothing))
 
     @property
     def results(self) -> dict[str, int]:

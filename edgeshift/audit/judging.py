@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from edgeshift.authority.door import (
     GRACE,
     Asked,
+    Earlier,
+    begun_again,
     decided,
     halted,
     last_word,
@@ -52,7 +54,9 @@ class OneTarget(Sequence[Target]):
 
 @dataclass(frozen=True)
 class Request:
-    """What was about to be sent, by its record. ``at``: when."""
+    """What was about to be sent, by its record. ``at``: when; ``earlier``: what was sent to its target
+    before.
+    """
 
     step: Step
     zone: str
@@ -60,6 +64,7 @@ class Request:
     digest: str
     fingerprint: str
     attempt: int
+    earlier: Earlier = field(default_factory=Earlier)
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ def judged(
         attempt=request.attempt,
         digest=request.digest,
         fingerprint=request.fingerprint,
+        earlier=request.earlier,
     )
     if statement.issued > request.at + SKEW_AHEAD:
         return "its start was signed after it"
@@ -106,6 +112,9 @@ def judged(
     listed = OneTarget(place, target)
     why = target_refused(asked.index, asked.target, statement, listed) or halted(asked, word)
     if why is not None:
+        return why
+    begun = [said for said in signed.agains if _was_known(said, request.at)]
+    if (why := begun_again(asked, start, begun, roots)) is not None:
         return why
     if request.step in UNSIGNED:
         return frozenset()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import groupby, islice
 from typing import Any, BinaryIO
 
 from pydantic import ValidationError
 
 from edgeshift.audit.chain import Broken, Kind, Line, lines_of
+from edgeshift.audit.earlier import EFFECTIVE, ENDS, OPENED, Recorded, earlier_than
 from edgeshift.audit.index import Index
 from edgeshift.audit.judging import Request, Signed, judged
 from edgeshift.audit.proof import MOST, Finding, Proof, Sealed
@@ -46,12 +49,16 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.digests import NotCanonical, canonical_bytes, digest, fingerprint, named, sha256
 from edgeshift.model.fleet import CLAIMS, Zone, campaign_id
+from edgeshift.stores.documents import Intent
 
 MOST_STATEMENTS = 2_000
 """Starts, and words, of one campaign that count: as many as a worker looks at."""
 
-NO_REQUEST = frozenset({"opened", "given_up"})
-"""Records that stand for no request: of a permit that was opened, or given up."""
+GIVEN_UP = "given_up"
+"""The step of a record which keeps anything from being sent under its permit."""
+
+MOST_REQUESTS = 2_000
+"""Records of requests to one target, up to which each is judged by those before it."""
 
 _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
@@ -114,6 +121,8 @@ class Verifier:
             self._find(str(broken))
             self._proof.truncated = True
         if last is not None and last.kind is not Kind.SEAL and not self._proof.truncated:
+            if last.kind in (Kind.REQUEST, Kind.ANSWER):
+                self._judge_requests()
             self._find("its end is missing: there is no seal")
         return self._told()
 
@@ -142,6 +151,8 @@ class Verifier:
             raise Broken(line.number, f"a line of kind {line.kind.value} does not stand here")
         if before in (Kind.SPEC, Kind.TARGETS, Kind.TARGET) and _ORDER[line.kind] > _ORDER[Kind.TARGET]:
             self._check_lists()
+        if before in (Kind.REQUEST, Kind.ANSWER) and _ORDER[line.kind] > _ORDER[Kind.ANSWER]:
+            self._judge_requests()
         if line.kind is Kind.SEAL:
             self._check_start()
             self._seal(line)
@@ -208,11 +219,18 @@ class Verifier:
                 if self._roots.refuses(said, Role.WORKER, statement.issued) is None:
                     outcome, run = statement.outcome.value, statement.run
                     self._index.add_result(statement.zone, statement.attempt, outcome, run)
+                    if statement.outcome in ENDS and statement.proposal and self._is_of_a_start(statement):
+                        self._index.add_ended(statement.zone, run, statement.proposal, statement.issued)
             case DecisionStatement():
                 self._index.add_decision(said, canonical_bytes(row.model_dump()))
             case RepairStatement():
                 # Nothing rests on it: it is counted among what people said.
                 pass
+
+    def _is_of_a_start(self, result: ResultStatement) -> bool:
+        """Whether it is about a service and an area in which the campaign was started."""
+        starts = (said.statement for said in self._starts)
+        return any((one.service, one.area) == (result.service, result.area) for one in starts)
 
     def _keep(self, some: list[Attested], said: Attested) -> None:
         if len(some) >= MOST_STATEMENTS:
@@ -243,13 +261,36 @@ class Verifier:
         if len(parts) != 4 or parts[0] != "intent" or record.campaign != campaign_id(self._proof.campaign):
             self._find(f"{row.key[:120]} is no request of this campaign")
             return
-        if record.step in NO_REQUEST:
+        if record.step == GIVEN_UP:
             return
-        if record.step not in set(Step) or record.digest is None or record.fingerprint is None:
+        known = record.step in set(Step) and record.digest is not None and record.fingerprint is not None
+        if not known and record.step != OPENED:
             self._find(f"{row.key[:120]} does not say what was sent")
             return
-        step = Step(record.step)
-        request = Request(step, parts[1], record.at, record.digest, record.fingerprint, record.attempt or 0)
+        self._index.add_request(self._at, row.key, record)
+
+    def _judge_requests(self) -> None:
+        """Each by what was sent to its target before: all of them have to be known for that, and what came of
+        them.
+        """
+        at = self._at
+        for (zone, _), found in groupby(self._index.requests(), lambda one: one.target):
+            some = list(islice(found, MOST_REQUESTS + 1))
+            for one in some[:MOST_REQUESTS]:
+                self._at = one.line
+                if one.record.step != OPENED:
+                    self._judge(zone, one.record, some)
+            if len(some) > MOST_REQUESTS:
+                self._find(
+                    f"there are more than {MOST_REQUESTS:,} requests to {zone[:40]}: not all are judged"
+                )
+        self._at = at
+
+    def _judge(self, zone: str, record: Intent, some: Sequence[Recorded]) -> None:
+        step, attempt = Step(record.step), record.attempt or 0
+        assert record.digest is not None and record.fingerprint is not None
+        earlier = earlier_than(record, some, partial(self._index.ended, zone))
+        request = Request(step, zone, record.at, record.digest, record.fingerprint, attempt, earlier)
         agreed = self._agreed(request)
         self._counts["sent"][step.value] += 1
         self._index.add_sent(request.zone)
@@ -298,7 +339,9 @@ class Verifier:
         return (request.digest, request.fingerprint) if same else "its body is another than was agreed to"
 
     def _answer(self, row: AnswerRow) -> None:
-        """As workers recorded it: nothing is proved by it."""
+        """As workers recorded it: nothing is proved by it. Of what came to nothing, nothing was used."""
+        if row.nothing_more not in EFFECTIVE:
+            self._index.add_nothing(row.key)
 
     def _campaign(self, row: CampaignRow) -> None:
         """As Temporal told it: nothing is proved by it."""

@@ -169,7 +169,8 @@ def halted(asked: Asked, word: WordStatement | None) -> str | None:
 def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots) -> str | None:
     """Why nobody has had this attempt of the target begin, or None where somebody has, where it is the first
     one, and of the way back. What was signed before the attempt before it sent anything began that one. It
-    counts for this start alone; also after its time, since the attempt has begun by then.
+    counts for this start alone, and for zones of the accounts alone that its author is limited to; also after
+    its time, since the attempt has begun by then.
     """
     if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:
         return None
@@ -186,7 +187,7 @@ def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots
             and _is_here(statement, start)
             and statement.covers(asked.target.zone.id)
             and statement.issued >= since
-            and roots.refuses(said, Role.OPERATOR, statement.issued) is None
+            and roots.refuses(said, Role.OPERATOR, statement.issued, asked.target.zone.account) is None
         ):
             return None
     return f"nobody has signed that it begins again, for attempt {asked.attempt}"
@@ -244,7 +245,7 @@ def decided(
         and said.statement.verb == "reopen"
         and _is_here(said.statement, start)
         and said.statement.covers(asked.target.zone.id)
-        and roots.refuses(said, Role.OPERATOR, said.statement.issued) is None
+        and roots.refuses(said, Role.OPERATOR, said.statement.issued, asked.target.zone.account) is None
     ]
     rejections = [statement for statement, _ in counted if statement.choice is Choice.REJECT]
     for rejection in rejections:

@@ -51,7 +51,9 @@ class _Part(BaseModel):
 
 
 class PersonRoot(_Part):
-    """A person. ``accounts``: identifiers of the only accounts whose zones they decide on; none: of any."""
+    """A person. ``accounts``: identifiers of the only accounts whose zones they decide on, and begin again;
+    none: of any.
+    """
 
     roles: frozenset[Role] = Field(min_length=1)
     accounts: tuple[str, ...] = ()
@@ -230,11 +232,13 @@ class Roots:
         for reference in (one for credential in service.credentials for one in credential.references):
             if not listed(reference, found.credentials, service.proxy):
                 return f"the credential {reference} is not for {service.base_url}, by the roots"
-        job, edge = spec.log_fields.job, spec.esc.probe.edge
-        if job is not None and not listed(job.destination, found.credentials, service.proxy):
-            return f"the destination {job.destination} is not for {service.base_url}, by the roots"
-        if edge and not (local and is_rehearsal(edge)) and edge not in found.probes:
-            return f"{edge} is no address that probes may ask, by the roots"
+        for key, section in spec.own_sections.items():
+            for path, reference in section.references.items():
+                if not listed(reference, found.credentials, service.proxy):
+                    return f"{key}.{path} {reference} is not for {service.base_url}, by the roots"
+            for address in section.addresses.values():
+                if not (local and is_rehearsal(address)) and address not in found.probes:
+                    return f"{address} is no address that probes may ask, by the roots"
         return None
 
 
@@ -258,8 +262,9 @@ def leads_away(spec: CampaignSpec, kept: Kept) -> str | None:
         "service.proxy": spec.service.proxy,
         "tickets.proxy": spec.tickets.proxy,
         "tickets.webhook": spec.tickets.webhook,
-        "esc.probe.edge": spec.esc.probe.edge,
     }
+    for key, section in spec.own_sections.items():
+        addresses |= {f"{key}.{path}": address for path, address in section.addresses.items()}
     return next((place for place, one in addresses.items() if not _all_here((one,), kept)), None)
 
 

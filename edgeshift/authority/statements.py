@@ -95,7 +95,8 @@ class DecisionStatement(Statement):
     """A decision on proposals. ``start``: digest of the start that it belongs to. ``about``: whether
     ``subjects`` has the digest of one zone's proposal, or fingerprints of many; of a proposal, ``zone`` and
     ``attempt`` say of which. ``wave``: it counts for the zones of that wave alone (from 0). ``shown``: of
-    each subject, digest of the proposal that was shown; ``evidence``: of the zone's evidence.
+    one zone's proposal, the digest under which the archive has it, as its signer was told; empty where
+    fingerprints are decided on. Nobody checks it. ``evidence``: digest of the zone's evidence.
     """
 
     kind: Literal["decision"] = "decision"

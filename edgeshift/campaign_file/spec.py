@@ -227,6 +227,12 @@ class CampaignSpec(Part):
             )
         return found
 
+    @property
+    def own_sections(self) -> dict[str, AreaSection]:
+        """The sections that areas bring, installed ones too, by their keys."""
+        fields = ((key, getattr(self, key)) for key in type(self).model_fields)
+        return {key: found for key, found in fields if isinstance(found, AreaSection)}
+
     def section(self, model: type[S]) -> S:
         """The section of this model, such as that of an installed area. Raises AreaNotLoaded where no area
         has one.

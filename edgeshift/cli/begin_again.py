@@ -15,6 +15,8 @@ from edgeshift.model.counts import agreed, counted
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+    from edgeshift.model.fleet import Zone
+
 MANY = 10
 """Zones of which more are reopened only after a question, where they are not named."""
 
@@ -94,14 +96,14 @@ async def _again(
     pen = shell.pen(by, "operator")
     async with shell.temporal(writes=True) as client:
         indexes: list[int] = []
-        ids: list[str] = []
+        named_zones: list[Zone] = []
         with shell.waiting(f"looking for campaign {campaign}"):
             start = await operations.campaign_here(client, shell.archive(), campaign)
         if zones:
             with shell.waiting(f"looking for the zones of campaign {campaign}"):
                 targets = await operations.frozen_targets(shell.archive(), start.targets)
             indexes = [operations.pick_zone(targets, zone, campaign, start.area).index for zone in zones]
-            ids = [targets[index].zone.id for index in indexes]
+            named_zones = [targets[index].zone for index in indexes]
         elif not yes:
             await _ask(shell, client, campaign, places, by)
         with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
@@ -114,7 +116,8 @@ async def _again(
                 indexes=indexes,
                 places=places,
                 pen=pen,
-                zones=ids,
+                zones=[zone.id for zone in named_zones],
+                accounts=[zone.account for zone in named_zones],
             )
     text = f"Campaign {campaign} {answer.text}."
     named = [targets[index].zone.name for index in indexes if index not in answer.left]

@@ -101,9 +101,11 @@ async def begin_again(
     places: Sequence[str],
     pen: Pen | None = None,
     zones: Sequence[str] = (),
+    accounts: Sequence[str] = (),
 ) -> Answer:
     """Begin the zones at ``indexes`` again, or every one at ``places``. A closed campaign is taken up
-    where it ended. ``pen``: whoever signs it; ``zones``: the identifiers of those at ``indexes``, then.
+    where it ended. ``pen``: whoever signs it; ``zones``: the identifiers of those at ``indexes``, then, and
+    ``accounts`` those that they belong to.
 
     Raises NotFound where there is none, Refused where the campaign was ended from outside, is being aborted,
     or was aborted by a signed word, which no worker forgets.
@@ -112,7 +114,7 @@ async def begin_again(
     chosen = tuple(indexes)
     if pen is not None:
         spec = (await campaign_input(client, name)).spec
-        await pen.again(name, spec, _VERB[verb], zones=zones, places=places, reason=reason)
+        await pen.again(name, spec, _VERB[verb], zones=zones, places=places, accounts=accounts, reason=reason)
     if result is not None:
         return await _reopened(client, name, verb, result, by, reason, chosen, places)
     if not chosen and not (await zones_at(client, name, places, 1)).total:

@@ -286,12 +286,13 @@ class Pen:
         *,
         zones: Sequence[str] = (),
         places: Sequence[str] = (),
+        accounts: Sequence[str] = (),
         reason: str = "",
     ) -> None:
-        """Sign that zones begin again. ``zones``: identifiers. Raises Refused where somebody has signed an
-        abort: nothing would come of it.
+        """Sign that zones begin again. ``zones``: identifiers; ``accounts``: those that they belong to.
+        Raises Refused where somebody has signed an abort: nothing would come of it.
         """
-        self.refuse_without(Role.OPERATOR)
+        self.refuse_without(Role.OPERATOR, *accounts)
         await self.refuse_aborted(campaign, spec)
         start = await self._start_of(campaign, spec)
         await self._put(

@@ -121,6 +121,12 @@ class Guarded:
         found["people"][name]["roles"].append(role)
         self.keyring.roots.write_text(json.dumps(found))
 
+    def limit(self, name: str, account: str) -> None:
+        """Let a person decide on zones of this account alone."""
+        found = self._roots()
+        found["people"][name]["accounts"] = [account]
+        self.keyring.roots.write_text(json.dumps(found))
+
     def _roots(self) -> dict[str, Any]:
         found: dict[str, Any] = YAML(typ="safe", pure=True).load(self.keyring.roots)
         return found
@@ -173,6 +179,11 @@ class Guarded:
     async def approve(self, by: str = "ada", signer: FileSigner | None = None, **more: Any) -> str:
         """Sign an approval."""
         return await self.put(self.decision(by, **more), signer)
+
+    async def approve_alike(self, by: str = "ada", **more: Any) -> str:
+        """Sign an approval of its fingerprint."""
+        said = {"about": "fingerprint", "subjects": (self.fingerprint,), "zone": None, "attempt": None}
+        return await self.approve(by, **{**said, **more})
 
     async def say(self, word: str, number: int, by: str = "sam", **more: Any) -> str:
         """Sign a word."""

@@ -206,7 +206,7 @@ async def an_approval_of_an_earlier_start(door: Guarded) -> None:
 @forgery
 async def an_approval_of_another_wave(door: Guarded) -> None:
     await door.begin()
-    await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None, wave=3)
+    await door.approve_alike(wave=3)
 
 
 @forgery
@@ -295,7 +295,7 @@ async def _shown(door: Guarded, by: str) -> Guarded | None:
     await door.begin()
     if door.gate.zone.plan is not Plan.ENTERPRISE:
         return None
-    await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
+    await door.approve_alike()
     evidence = await door.evidence(EvidenceVerdict.PASS, gathered=by == "the worker")
     if by != "the worker":
         await door.gathers(evidence, by)
@@ -306,13 +306,7 @@ async def _signed_hours_ago(door: Guarded) -> None:
     """The fingerprint was approved, and the zone then changed by that."""
     now = datetime.now(UTC)
     await door.begin(issued=now - timedelta(hours=9))
-    await door.approve(
-        issued=now - timedelta(hours=8),
-        about="fingerprint",
-        subjects=(door.fingerprint,),
-        zone=None,
-        attempt=None,
-    )
+    await door.approve_alike(issued=now - timedelta(hours=8))
     await door.sent_before(f"{door.campaign}-1", 6)
 
 
@@ -336,6 +330,22 @@ async def an_attempt_that_an_earlier_word_began(door: Guarded) -> Guarded:
     await _signed_hours_ago(door)
     await door.again("retry", issued=datetime.now(UTC) - timedelta(hours=7))
     return door.with_start(attempt=2)
+
+
+@alone
+async def a_retry_of_another_start(door: Guarded) -> Guarded:
+    await _signed_hours_ago(door)
+    await door.again("retry", start="6" * 64)
+    return door.with_start(attempt=2)
+
+
+@alone
+async def a_reopening_of_a_rehearsals_service(door: Guarded) -> None:
+    """It would void a rejection; another person has approved since."""
+    await door.begin()
+    await door.approve("grace", choice=Choice.REJECT, issued=datetime.now(UTC) - timedelta(hours=1))
+    await door.again("reopen", service="http://127.0.0.1:9/client/v4")
+    await door.approve(issued=datetime.now(UTC))
 
 
 @alone

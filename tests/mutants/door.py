@@ -253,6 +253,26 @@ AT_THE_DOOR = (
         "begun-again-by-nobody",
     ),
     mutant(
+        "again-of-another-start",
+        "what an operator has signed for another start of the campaign begins an attempt of this one",
+        1,
+        [Edit(DOOR, "            and statement.start == start.digest\n", "")],
+        "begun-again-for-another-start",
+    ),
+    mutant(
+        "reopen-of-a-rehearsal",
+        "a reopening that was signed in a rehearsal voids a rejection",
+        1,
+        [
+            Edit(
+                DOOR,
+                '        and said.statement.verb == "reopen"\n        and _is_here(said.statement, start)\n',
+                '        and said.statement.verb == "reopen"\n',
+            )
+        ],
+        "reopened-in-a-rehearsal",
+    ),
+    mutant(
         "settled-is-taken-back",
         "a change that was seen to its end is taken back by whoever asks",
         4,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from edgeshift.areas.section import AreaSection
 from edgeshift.authority.roots import ANY, LOOPBACK, Roots, RootsFile, is_rehearsal, leads_away
 from edgeshift.authority.signers import parsed
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -85,7 +86,7 @@ def test_what_the_roots_list_may_be_used(spec: dict[str, Any]) -> None:
         ({}, {"credentials": [{"token": "env:OTHER"}]}, "the credential env:OTHER is not for"),
         ({}, {"credentials": [{"key": "env:TOKEN", "email": "env:OTHER"}]}, "env:OTHER is not for"),
         ({}, {"proxy": "http://evil.example:3128"}, "its proxy is none"),
-        (logs("env:OTHER"), {}, "the destination env:OTHER is not for"),
+        (logs("env:OTHER"), {}, "log_fields.job.destination env:OTHER is not for"),
         (probing("http://198.51.100.7:80"), {}, "http://198.51.100.7:80 is no address that probes may ask"),
         (probing("http://127.0.0.1:80"), {}, "http://127.0.0.1:80 is no address that probes may ask"),
         (tickets(webhook="https://evil.example/"), {}, "its webhook for tickets is none"),
@@ -172,6 +173,57 @@ def test_what_stays_on_this_machine_is_a_rehearsal(spec: dict[str, Any], service
     """With roots that say so, and without."""
     assert refuses(spec, HERE, **service) is None
     assert leads_away(campaign(spec, HERE, **service), kept) is None
+
+
+class PostSection(AreaSection):
+    """The section of an area that somebody has installed."""
+
+    key: str = "env:TOKEN"
+    hook: str = "http://192.0.2.1:80"
+
+    @property
+    def references(self) -> dict[str, str]:
+        """What it signs with."""
+        return {"key": self.key}
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Whom it tells."""
+        return {"hook": self.hook}
+
+
+class Posting(CampaignSpec):
+    """A campaign file where that is installed."""
+
+    post: PostSection = PostSection()
+
+
+@pytest.mark.parametrize(
+    ("post", "why"),
+    [
+        ({}, None),
+        ({"key": "env:OTHER"}, f"post.key env:OTHER is not for {SERVICE}, by the roots"),
+        (
+            {"hook": "http://evil.example"},
+            "http://evil.example is no address that probes may ask, by the roots",
+        ),
+    ],
+    ids=["listed", "reference", "address"],
+)
+def test_the_section_of_an_installed_area_is_asked_too(post: dict[str, str], why: str | None) -> None:
+    """Whatever it says to lead to a secret, or away from the service."""
+    said = campaign({}, SERVICE).model_dump(exclude_unset=True)
+    file = RootsFile.model_validate({"signers": "s", "services": [LISTED]})
+    found = Posting.model_validate({**said, "post": post})
+    assert Roots(file, parsed("")).refuses_service(found, kept) == why
+
+
+def test_an_address_of_an_installed_area_leads_away() -> None:
+    """Without roots nothing of it is called."""
+    said = campaign({}, HERE).model_dump(exclude_unset=True)
+    assert leads_away(Posting.model_validate(said), kept) == "post.hook"
+    here = Posting.model_validate({**said, "post": {"hook": "http://127.0.0.1:9"}})
+    assert leads_away(here, kept) is None
 
 
 def test_another_service_leads_away() -> None:

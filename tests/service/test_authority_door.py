@@ -229,6 +229,21 @@ async def test_a_reopening_of_elsewhere_voids_no_rejection(elsewhere: dict[str, 
         assert await door.sent() == 0
 
 
+@pytest.mark.parametrize("own", [True, False])
+async def test_an_operator_of_another_account_voids_no_rejection(own: bool, tmp_path: Path) -> None:
+    """An operator who is limited to an account reopens its zones, and no others."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    async with guarded(tmp_path) as door:
+        door.limit("sam", door.gate.zone.account if own else "f" * 32)
+        await door.begin()
+        await door.approve("grace", choice=Choice.REJECT)
+        await door.again("reopen", issued=now)
+        await door.approve(issued=now)
+        result = await door.commit()
+        assert (result.status is ChangeStatus.ANSWERED) is own, result
+        assert own or "grace rejected it" in result.reason
+
+
 async def test_a_revoked_key_signs_nothing_from_then_on(tmp_path: Path) -> None:
     """The roots are read again: no worker has to be started anew."""
     async with guarded(tmp_path) as door:

@@ -260,6 +260,22 @@ async def test_a_second_attempt_that_nobody_begins_sends_nothing(
         assert (await second.commit(permit=2)).status is ChangeStatus.ANSWERED
 
 
+@pytest.mark.parametrize("zones", [(), ("own",)], ids=["all", "one"])
+@pytest.mark.parametrize("own", [True, False])
+async def test_an_operator_of_another_account_begins_no_attempt(
+    own: bool, zones: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Nor by a word for all zones, which counts for those of the operator's own accounts."""
+    async with guarded(tmp_path) as door:
+        door.limit("sam", door.gate.zone.account if own else "f" * 32)
+        await door.begin(issued=ago(9))
+        await approved(door, "fingerprint", ago(8))
+        await door.again("retry", issued=ago(3), zones=tuple(door.gate.zone.id for _ in zones))
+        result = await door.with_start(attempt=2).commit()
+        assert (result.status is ChangeStatus.ANSWERED) is own, result
+        assert own or "nobody has signed that it begins again" in result.reason
+
+
 @pytest.mark.parametrize("attempt", [None, 1])
 async def test_a_permit_that_a_pause_has_given_up_takes_nobodys_word_away(
     attempt: int | None, tmp_path: Path

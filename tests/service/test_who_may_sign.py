@@ -60,6 +60,10 @@ VERBS: dict[str, tuple[Role, Verb]] = {
     "abort": (Role.OPERATOR, lambda pen, start, spec: pen.word(spec.name, None, "abort")),
     "retry": (Role.OPERATOR, lambda pen, start, spec: pen.again(spec.name, start.spec, "retry")),
     "reopen": (Role.OPERATOR, lambda pen, start, spec: pen.again(spec.name, start.spec, "reopen")),
+    "reopen elsewhere": (
+        Role.OPERATOR,
+        lambda pen, start, spec: pen.again(spec.name, start.spec, "reopen", accounts=["b" * 32]),
+    ),
     "support-resolved": (
         Role.OPERATOR,
         lambda pen, start, spec: pen.again(spec.name, start.spec, "support-resolved"),
@@ -172,6 +176,16 @@ async def test_nobody_decides_on_a_zone_of_an_account_that_is_not_theirs(begun: 
     with pytest.raises(Refused, match=f"{by} is no approver of this account"):
         await VERBS["approve"][1](pen, begun.start, begun.spec)
     await VERBS["approve fingerprints"][1](pen, begun.start, begun.spec)
+
+
+async def test_nobody_begins_a_zone_again_of_an_account_that_is_not_theirs(begun: Begun) -> None:
+    """Where zones are named; one word for all is signed, for some of them may be theirs."""
+    (by,) = ELSEWHERE
+    begun.keys.write(Roster().with_role(by, "operator"))
+    pen = Pen(key_of(by), begun.archive, by, begun.roots)
+    with pytest.raises(Refused, match=f"{by} is no operator of this account"):
+        await VERBS["reopen elsewhere"][1](pen, begun.start, begun.spec)
+    await VERBS["reopen"][1](pen, begun.start, begun.spec)
 
 
 async def test_temporal_hears_nothing_of_who_may_not(begun: Begun) -> None:

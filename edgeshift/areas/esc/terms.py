@@ -131,6 +131,11 @@ class EscSpec(AreaSection):
         """How long a change of one scope takes (edgeshift/areas/area.py)."""
         return Times(effect=self.effect_limit, watch=self.observe, every=self.every)
 
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Where the probe asks in place of DNS: it carries a scope's secret."""
+        return {} if self.probe.edge is None else {"probe.edge": self.probe.edge}
+
     def faster(self, scale: float) -> Self:
         """The same, so many times as fast."""
         update = {

@@ -135,6 +135,11 @@ class LogFieldsSpec(FieldSet, AreaSection):
         """How long a change of one zone takes (edgeshift/areas/area.py)."""
         return Times(effect=self.effect_limit, watch=self.verify, every=self.every)
 
+    @property
+    def references(self) -> dict[str, str]:
+        """Where new log jobs send to."""
+        return {} if self.job is None else {"job.destination": self.job.destination}
+
     def faster(self, scale: float) -> Self:
         """The same, so many times as fast."""
         update = {

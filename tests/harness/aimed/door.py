@@ -10,13 +10,13 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from temporalio.client import WorkflowUpdateFailedError
 
 from edgeshift.authority.records import SignedRecords, statement_at
 from edgeshift.authority.signing import FileSigner
-from edgeshift.authority.statements import DecisionStatement, StartStatement, WaveSaid
+from edgeshift.authority.statements import AgainStatement, DecisionStatement, StartStatement, WaveSaid
 from edgeshift.messages import Answer, Person, Step, ZonePhase, ZoneState
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.documents import FrozenTargets, put_document
@@ -79,6 +79,20 @@ async def _approved(
         "evidence": state.evidence,
     }
     await recorded(play.archive, DecisionStatement(**{**said, **more}), signer)
+
+
+async def begun_again(
+    stage: Stage, short: str, verb: Literal["retry", "reopen"], service: str = "", **more: Any
+) -> None:
+    """Record a signed word that a zone begins again, and tell nobody."""
+    play = stage.play
+    said = {
+        **about(service or play.spec.service.base_url, play.spec.name, play.spec.area, OPERATOR),
+        "start": (await SignedRecords(play.archive).starts(play.spec.name))[0].digest,
+        "verb": verb,
+        "zones": (stage.id(short),),
+    }
+    await recorded(play.archive, AgainStatement(**{**said, **more}))
 
 
 async def _claimed(stage: Stage, short: str, *names: str) -> str:
@@ -199,6 +213,17 @@ async def rejected_by_key_alone(world: World) -> Verdict:
     """A rejection is signed, and its message never comes to the zone; another person approves. The other zone
     goes its way.
     """
+    return await _rejected_by_key(world)
+
+
+async def reopened_in_a_rehearsal(world: World) -> Verdict:
+    """The same, and somebody copies a reopening of the zone into the archive that an operator has signed in a
+    rehearsal of the same name, between the rejection and the approval.
+    """
+    return await _rejected_by_key(world, "https://rehearsal.example/client/v4")
+
+
+async def _rejected_by_key(world: World, reopened_at: str = "") -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a"), OTHER) as stage:
         play, name = stage.play, stage.name("a")
         state = await waits(stage, "a")
@@ -206,6 +231,10 @@ async def rejected_by_key_alone(world: World) -> Verdict:
         play.signatures.append(
             Signature(by="bob", choice="reject", digest=state.digest, at=play.now(), zone=state.zone.id)
         )
+        if reopened_at:
+            # People's words are told to the second.
+            await quiet()
+            await begun_again(stage, "a", "reopen", service=reopened_at)
         await play.sign_zone(name)
         await ends(stage, "a")
         return await judged(stage, PRO)

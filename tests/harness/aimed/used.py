@@ -4,6 +4,8 @@ workflow, and by a retry that nobody has signed.
 
 from __future__ import annotations
 
+from typing import Any
+
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import Again, Answer, Step
@@ -11,7 +13,7 @@ from tests.faults_kit import zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import forged_change, scheduled
 from tests.harness.aimed.areas import esc_as_said
-from tests.harness.aimed.door import OTHER
+from tests.harness.aimed.door import OTHER, begun_again
 from tests.harness.aimed.scene import ends, judged, waits
 from tests.harness.aimed.waf import PRO
 from tests.harness.campaigns.authority import ONE
@@ -64,12 +66,24 @@ async def begun_again_by_nobody(world: World) -> Verdict:
     """A zone's workflow is terminated before its commit; somebody without a key has Temporal begin it again,
     and what it proposes is approved.
     """
+    return await _begun_again(world)
+
+
+async def begun_again_for_another_start(world: World) -> Verdict:
+    """The same, and an operator has signed a retry of the zone for another start of the campaign."""
+    return await _begun_again(world, start="f" * 64)
+
+
+async def _begun_again(world: World, **signed: Any) -> Verdict:
+    """``signed``: what the operator's retry says; nobody has signed any where it is empty."""
     async with signed_stage(world.client, world.folder, zone("a"), OTHER) as stage:
         play, name = stage.play, stage.name("a")
         await waits(stage, "a")
         await waits(stage, "other")
         await play.zone(name).terminate("by hand")
         await play.until(lambda seen: seen.places.get("failed") == 1)
+        if signed:
+            await begun_again(stage, "a", "retry", **signed)
         forged = Again(by=OPERATOR, indexes=(play.index(name),))
         await play.campaign.execute_update("retry", forged, result_type=Answer)
         await play.sign([(await waits(stage, "a")).fingerprint])
