@@ -32,7 +32,8 @@ class ZoneFact(BaseModel):
 
 class CampaignFact(BaseModel):
     """One campaign. ``status``: of its workflow, in Temporal's words. ``spec``: digest of its specification,
-    empty where that cannot be read. ``summary``: None where nobody answers, ``trouble`` says why.
+    ``archive``: identity of the archive that it was started with; both empty where that cannot be read.
+    ``summary``: None where nobody answers, ``trouble`` says why.
     ``unreadable``: what of the archive could not be read; ``elsewhere``: that it keeps its documents in
     another archive. Durations are real ones.
 
@@ -44,6 +45,7 @@ class CampaignFact(BaseModel):
     name: str
     status: str = "running"
     spec: str = ""
+    archive: str = ""
     summary: CampaignSummary | None = None
     trouble: str = ""
     unreadable: str = ""

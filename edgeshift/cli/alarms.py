@@ -50,7 +50,8 @@ def alarms(
     async def look() -> tuple[Facts, list[str]]:
         facts = await gather(shell.settings, campaign, service=service)
         known = [one for one in facts.campaigns if one.spec]
-        return facts, together({one.name: await shell.note_of(one.name, one.spec) for one in known})
+        notes = {one.name: await shell.note_of(one.name, one.spec, one.archive) for one in known}
+        return facts, together(notes)
 
     facts, notes = run(look(), waiting="looking at every part")
     found = [alarm for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]

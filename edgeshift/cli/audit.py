@@ -56,6 +56,13 @@ def export(
             ExitCode.BAD_INPUT,
             hint="--out FILE writes the file, and --json then says what is in it",
         )
+    if out is None and sys.stdout.isatty():
+        # Its bytes are what is signed, so that nothing in them can be escaped.
+        raise CommandError(
+            "the file is not for a terminal, which would obey what a name in it hides",
+            ExitCode.BAD_INPUT,
+            hint="--out FILE writes it to a file; or redirect stdout",
+        )
     if out is None:
         done, note = run(_export(shell, campaign, sys.stdout.buffer, by, archive_only=archive_only))
         sys.stdout.flush()
@@ -83,9 +90,7 @@ async def _export(
 
     archive, signer = shell.archive(), shell.signer(by)
     async with AsyncExitStack() as stack:
-        # Not into what is printed on the same terminal.
-        if not out.isatty():
-            stack.enter_context(shell.waiting(f"collecting what was signed of campaign {campaign}"))
+        stack.enter_context(shell.waiting(f"collecting what was signed of campaign {campaign}"))
         client = None if archive_only else await _temporal(shell, stack)
         if client is not None:
             await check_campaigns(client, archive, [campaign])

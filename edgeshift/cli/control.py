@@ -144,7 +144,7 @@ async def _steer(
     from edgeshift.cli.receipts import Steered, common
 
     act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
-    await _check_archive(shell, client, campaign)
+    await _check_archive(shell, client, campaign, verb)
     waiting = asyncio.create_task(_tell_meanwhile(shell, client, campaign, verb))
     try:
         answer = await act(client, campaign, by=by, reason=reason, pen=pen)
@@ -161,15 +161,23 @@ async def _steer(
     )
 
 
-async def _check_archive(shell: Shell, client: Client, campaign: str) -> None:
+async def _check_archive(shell: Shell, client: Client, campaign: str, verb: str) -> None:
     """Raises Refused where the campaign has another archive. One that cannot be read keeps nobody from
-    stopping a campaign.
+    stopping a campaign, nor does a folder that is not there, as where its disk is not mounted.
     """
     from edgeshift import operations
     from edgeshift.stores.archive import ArchiveError
 
+    archive = shell.archive()
+    if verb != "resume" and not archive.is_made:
+        said = (
+            f"whether this is the campaign's archive cannot be read: {archive.name} is no folder, and nothing"
+            " can be signed there"
+        )
+        shell.errors.print(said, markup=False, soft_wrap=True)
+        return
     try:
-        await operations.campaign_here(client, shell.archive(), campaign)
+        await operations.campaign_here(client, archive, campaign)
     except ArchiveError as why:
         said = f"whether this is the campaign's archive cannot be read: {why}"
         shell.errors.print(said, markup=False, soft_wrap=True)
@@ -226,7 +234,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
     try:
         async with shell.temporal(writes=True) as client:
             with shell.waiting(f"asking campaign {campaign}"):
-                await _check_archive(shell, client, campaign)
+                await _check_archive(shell, client, campaign, "abort")
                 summary = await operations.summary(client, campaign)
             if summary.state not in ("closed", "aborting"):
                 left = sum(number for place, number in summary.places.items() if place in ("pending",))

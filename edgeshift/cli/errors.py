@@ -81,11 +81,12 @@ def described(problem: BaseException) -> CommandError | None:
 
 def of_stack(problem: Exception) -> CommandError:
     """A failure of the embedded stack, whose text says what is in the way, and after a semicolon what to do;
-    further lines are the end of a log.
+    further lines are the end of a log. Its code is its own where it has one.
     """
     first, *rest = str(problem).splitlines()
     text, _, hint = first.partition("; ")
-    return CommandError(text, ExitCode.FAILED, hint=hint, details=tuple(rest))
+    code = getattr(problem, "exit_code", ExitCode.FAILED)
+    return CommandError(text, code, hint=hint, details=tuple(rest))
 
 
 def _expected(kind: type[BaseException]) -> tuple[str, Failure] | None:

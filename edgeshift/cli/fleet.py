@@ -56,7 +56,9 @@ def generate(
     if out.suffix.lower() not in (".yaml", ".yml", ".json"):
         _fail(f"--out {out} has no ending of a fleet file", "use .yaml, .yml or .json")
     if out.exists() and not force:
-        _fail(f"{out} exists already", "--force overwrites it; or give another --out")
+        raise CommandError(
+            f"{out} exists already", ExitCode.REFUSED, hint="--force overwrites it; or give another --out"
+        )
     checked_out("--out", out)
     if zones > LARGE and out.suffix.lower() != ".json":
         current().notes.print(f"{zones} zones as YAML take minutes to write and to read; .json takes seconds")

@@ -272,23 +272,23 @@ class Shell(Asking):
         """Whether the roots that are known here let signatures alone count."""
         return self.readable_roots is not None and self.readable_roots.signed
 
-    async def note_of(self, campaign: str, spec: str | None = None) -> str:
+    async def note_of(self, campaign: str, spec: str | None = None, kept_in: str = "") -> str:
         """What each screen says of a campaign whose start nobody who is known here has signed; else nothing.
-        ``spec``: digest of its specification, where it is known.
+        ``spec``: digest of its specification, ``kept_in``: identity of its archive, where they are known.
         """
         from edgeshift.operations.proof import note_of
 
-        return await note_of(self.archive(), campaign, spec, self.readable_roots)
+        return await note_of(self.archive(), campaign, spec, self.readable_roots, kept_in=kept_in)
 
     async def note_for(self, client: Client, campaign: str) -> str:
         """The same of the newest run of a campaign. Nothing where that cannot be read."""
         from edgeshift import operations
 
         try:
-            spec = (await operations.campaign_input(client, campaign)).spec
+            start = await operations.campaign_input(client, campaign)
         except operations.OperationError:
             return ""
-        return await self.note_of(campaign, spec)
+        return await self.note_of(campaign, start.spec, start.archive)
 
     def say_note(self, *notes: str) -> None:
         """Print what holds of whole campaigns, where there is something."""

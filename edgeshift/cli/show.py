@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from edgeshift.model.digests import Body
     from edgeshift.operations.showing import Found
+    from edgeshift.stores.archive import Archive
 
 EVERYTHING = sys.maxsize
 """Lines of one kind, where all are wanted."""
@@ -67,9 +68,9 @@ async def _find(
     """The proposal, its body, and the digest of that; what holds of its campaign. Of a digest that only the
     archive knows, the body alone.
     """
-    from edgeshift import operations
     from edgeshift.model.digests import digest
-    from edgeshift.operations.showing import archived_body, proposal_by_digest, proposal_of
+    from edgeshift.operations.errors import Failed, NotFound, TemporalTrouble
+    from edgeshift.operations.showing import proposal_by_digest, proposal_of
     from edgeshift.views.finding import checked_name, find_zone
 
     wanted = what.strip().lower()
@@ -86,10 +87,10 @@ async def _find(
                 await shell.note_for(client, found.campaign),
             )
         try:
-            chosen = _one(checked_name(campaign)) if campaign else _running(client)
+            chosen = _one(client, archive, checked_name(campaign)) if campaign else _running(client)
             found = await proposal_by_digest(client, archive, wanted, chosen)
-        except operations.NotFound:
-            body = await archived_body(archive, wanted) if len(wanted) == 64 else None
+        except (NotFound, TemporalTrouble, Failed):
+            body = await _archived(client, archive, wanted, campaign)
             if body is None:
                 raise
             return None, body, digest(body), ""
@@ -111,8 +112,36 @@ def _check_campaign(found: Found, campaign: str | None) -> None:
         )
 
 
-async def _one(name: str) -> AsyncIterator[str]:
-    yield name
+async def _archived(client: Client, archive: Archive, wanted: str, campaign: str | None) -> Body | None:
+    """The body with this digest, as the archive has it. Raises Refused where it has none, and a campaign of
+    those that are meant has another archive, which may have it.
+    """
+    from edgeshift.operations.showing import DIGITS, archived_body
+    from edgeshift.stores.archive import ArchiveError
+    from edgeshift.views.finding import refuse_elsewhere
+
+    try:
+        body = await archived_body(archive, wanted) if len(wanted) == DIGITS else None
+    except ArchiveError:
+        await refuse_elsewhere(client, archive, campaign)
+        raise
+    if body is None:
+        await refuse_elsewhere(client, archive, campaign)
+    return body
+
+
+async def _one(client: Client, archive: Archive, name: str) -> AsyncIterator[str]:
+    """The campaign that was named; none where it has come to its end, since nothing waits in it."""
+    from temporalio.client import WorkflowExecutionStatus
+
+    from edgeshift.model.fleet import campaign_id
+    from edgeshift.operations.archives import campaign_here
+    from edgeshift.operations.campaigns import describe
+
+    await campaign_here(client, archive, name)
+    found = await describe(client, campaign_id(name))
+    if found is not None and found.status is not WorkflowExecutionStatus.COMPLETED:
+        yield name
 
 
 async def _running(client: Client) -> AsyncIterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import checked_folder
 from edgeshift.cli.shell import Shell
+from edgeshift.runtime.files import whole_path
 
 if TYPE_CHECKING:
     from edgeshift.authority.statements import DecisionStatement, Statement
@@ -149,10 +150,10 @@ def _waves(statements: Sequence[Statement]) -> list[int]:
 
 
 def _files(folder: Path, statements: Sequence[Statement]) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"statement-{statement.digest[:12]}.json" for statement in statements]
     for path, statement in zip(paths, statements, strict=True):
-        path.write_bytes(statement.bytes)
+        with whole_path(path) as place:
+            place.write_bytes(statement.bytes)
     return paths
 
 

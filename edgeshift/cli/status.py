@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,8 @@ from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.until import Until, wait_until
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area
-from edgeshift.operations.errors import NotFound, Unreadable
+from edgeshift.operations.archives import campaign_here
+from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
@@ -80,10 +82,13 @@ def status(
                 hint=f"edgeshift status CAMPAIGN {'--until ' + until if until else '--zone ZONE'};"
                 " `edgeshift status` lists the campaigns",
             )
-        lines, unread = run(_all(shell), waiting="asking Temporal for its campaigns")
+        lines, unread, left_out = run(_all(shell), waiting="asking Temporal for its campaigns")
         _tell_unread(shell, unread)
+        if left_out:
+            said = f"and {counted(left_out, 'more campaign')}, begun earlier: `edgeshift status CAMPAIGN`"
+            shell.errors.print(said, markup=False, soft_wrap=True)
         if as_json:
-            shell.print_json({"campaigns": lines})
+            shell.print_json({"campaigns": lines, "left_out": left_out})
         else:
             _show(shell, campaigns_table(lines), export_svg, "edgeshift status")
             shell.say_note(*together({line.name: line.note for line in lines}))
@@ -146,13 +151,19 @@ async def _one(shell: Shell, campaign: str) -> tuple[Known, list[ZoneRow], str]:
 
 async def _wait(shell: Shell, campaign: str, until: Until, within: timedelta | None) -> None:
     async with shell.temporal() as client:
+        # Nothing would be shown in the end; where Temporal is away for now, that is waited for as well.
+        with suppress(TemporalTrouble):
+            await campaign_here(client, shell.archive(), campaign)
         await wait_until(shell, client, campaign, until, within)
 
 
-async def _all(shell: Shell) -> tuple[list[CampaignLine], list[str]]:
-    """A line for each of the newest campaigns, and the names of those that cannot be read."""
+async def _all(shell: Shell) -> tuple[list[CampaignLine], list[str], int]:
+    """A line for each of the newest campaigns, the names of those that cannot be read, and how many there are
+    beyond, which nobody has looked at.
+    """
     lines: list[CampaignLine] = []
     unread: list[str] = []
+    left_out = 0
     async with shell.temporal() as client:
 
         async def read(some: list[WorkflowExecution]) -> None:
@@ -166,15 +177,16 @@ async def _all(shell: Shell) -> tuple[list[CampaignLine], list[str]]:
 
         found: list[WorkflowExecution] = []
         async for execution in campaigns(client):
+            if len(lines) == MOST_CAMPAIGNS:
+                left_out += 1
+                continue
             found.append(execution)
             # What cannot be read takes no campaign's place in the list.
             if len(lines) + len(found) == MOST_CAMPAIGNS:
                 await read(found)
                 found = []
-                if len(lines) == MOST_CAMPAIGNS:
-                    break
         await read(found)
-    return lines, unread
+    return lines, unread, left_out
 
 
 def _tell_unread(shell: Shell, unread: Sequence[str]) -> None:
@@ -198,7 +210,7 @@ async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> C
     except (NotFound, Unreadable):
         return None
     line.started_by, line.zones = known.start.started_by, known.start.count
-    line.note = await shell.note_of(name, known.start.spec)
+    line.note = await shell.note_of(name, known.start.spec, known.start.archive)
     if known.summary is not None:
         line.state, line.started_at = known.summary.state, known.summary.started_at
         line.finished = finished(known.summary.places)

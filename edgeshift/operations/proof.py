@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.identity import known_identity
 
 if TYPE_CHECKING:
     from edgeshift.authority.roots import Roots
@@ -22,11 +23,20 @@ UNKNOWN = (
 )
 """What every screen says of a campaign whose start a stranger may have signed."""
 
+ELSEWHERE = (
+    "Its documents are in another archive, and who signed it is not known here: name that of its workers,"
+    " --archive URL or EDGESHIFT_ARCHIVE_URL."
+)
+"""What a screen of several campaigns says of one that was started with another archive than this one."""
 
-async def note_of(archive: Archive, campaign: str, spec: str | None, roots: Roots | None) -> str:
+
+async def note_of(
+    archive: Archive, campaign: str, spec: str | None, roots: Roots | None, *, kept_in: str = ""
+) -> str:
     """What holds of a campaign whose start was signed by nobody who is known here; else nothing. ``spec``:
-    digest of its specification, None where any start is meant; ``roots``: those that can be read here.
-    Nothing where the archive cannot be read: then nothing is said.
+    digest of its specification, None where any start is meant; ``roots``: those that can be read here;
+    ``kept_in``: the identity of the archive that it was started with, where that is known. Nothing where the
+    archive cannot be read: then nothing is said.
     """
     # Imported late: reading signed statements takes the libraries of signatures.
     from edgeshift.authority.records import SignedRecords
@@ -34,6 +44,8 @@ async def note_of(archive: Archive, campaign: str, spec: str | None, roots: Root
     from edgeshift.authority.statements import StartStatement
 
     try:
+        if kept_in and (await known_identity(archive) if archive.is_made else None) != kept_in:
+            return ELSEWHERE
         starts = await SignedRecords(archive).starts(campaign)
     except ArchiveError:
         return ""

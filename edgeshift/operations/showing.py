@@ -14,10 +14,10 @@ from edgeshift.messages import CampaignSummary, Waiting, ZoneState
 from edgeshift.model.digests import Body, NotCanonical, digest
 from edgeshift.model.fleet import Area, Target
 from edgeshift.operations.again import zones_at
-from edgeshift.operations.archives import check_archive, check_campaigns
+from edgeshift.operations.archives import campaign_here, check_campaigns
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import summary
-from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused
+from edgeshift.operations.errors import BadInput, Failed, NotFound, Refused, TemporalTrouble, Unreadable
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
 from edgeshift.operations.zones import FoundZone, frozen_targets, zone_state
@@ -26,6 +26,9 @@ from edgeshift.stores.archive import Archive, ArchiveMissing
 WAITING = ("awaiting", "awaiting_separate")
 MOST_ASKED = 500
 """Zones that wait in a campaign whose own digest is asked for, where a fingerprint is not what was named."""
+
+DIGITS = 64
+"""Digits of a whole digest: what the archive answers to."""
 
 AT_ONCE = 16
 
@@ -80,38 +83,68 @@ async def proposal_by_digest(
     client: Client, archive: Archive, wanted: str, campaigns: AsyncIterator[str]
 ) -> Found:
     """The proposal of one zone that waits with this digest or fingerprint, or with one that begins so, in one
-    of these campaigns. Raises NotFound, or Refused where it may wait in one with another archive; BadInput
-    where several begin so; NotAsSigned, ArchiveError.
+    of these campaigns. Raises NotFound; Refused where it may wait in one with another archive, and
+    TemporalTrouble or Failed where in one that did not answer; BadInput where several begin so; NotAsSigned,
+    ArchiveError.
     """
-    elsewhere: Refused | None = None
+    unseen = _Unseen()
     async for name in campaigns:
         try:
-            known = await summary(client, name)
-        except OperationError:
-            # One campaign that does not answer keeps no other from being looked at.
+            found = await _in_campaign(client, archive, name, wanted, unseen)
+        except (NotFound, Unreadable):
+            # One that is gone, or that nobody can read, keeps no other from being looked at.
             continue
-        try:
-            await check_archive(archive, known)
-        except Refused as why:
-            elsewhere = elsewhere or why
+        except (TemporalTrouble, Failed) as why:
+            unseen.trouble = unseen.trouble or why
             continue
-        targets = await frozen_targets(archive, known.targets)
-        groups = await waiting_groups(client, name, prefix=wanted)
-        if len(groups) > 1:
-            raise _several(wanted, [group.fingerprint for group in groups])
-        found = (
-            await _of_group(client, archive, known, targets, groups[0])
-            if groups
-            else await _of_zone(client, archive, known, targets, wanted)
-        )
         if found is not None:
             return found
-    if elsewhere is not None:
-        raise elsewhere
-    raise NotFound(
-        f"no zone waits with a digest or fingerprint that begins with {wanted[:12]}",
-        "name the zone: edgeshift show ZONE; `edgeshift status CAMPAIGN` lists what waits",
-    )
+    raise unseen.as_error(wanted)
+
+
+@dataclass
+class _Unseen:
+    """What keeps it from being known that nothing waits with a digest. ``elsewhere``: a campaign has another
+    archive; ``trouble``: a campaign or a zone did not answer; ``unasked``: zones that were not asked.
+    """
+
+    elsewhere: Refused | None = None
+    trouble: TemporalTrouble | Failed | None = None
+    unasked: int = 0
+
+    def as_error(self, wanted: str) -> Refused | TemporalTrouble | Failed | NotFound:
+        """What is said where it was found nowhere."""
+        if (why := self.elsewhere or self.trouble) is not None:
+            return why
+        text = f"no zone waits with a digest or fingerprint that begins with {wanted[:12]}"
+        if self.unasked:
+            text += (
+                f", of the first {MOST_ASKED:,} of each campaign whose own digest was asked for:"
+                f" {self.unasked:,} more were not asked"
+            )
+        whole = "" if len(wanted) == DIGITS else f"; the archive answers to a whole digest ({DIGITS} digits)"
+        return NotFound(
+            text, f"name the zone: edgeshift show ZONE; `edgeshift status CAMPAIGN` lists what waits{whole}"
+        )
+
+
+async def _in_campaign(
+    client: Client, archive: Archive, name: str, wanted: str, unseen: _Unseen
+) -> Found | None:
+    try:
+        # By its history first: that needs no worker, and names what only looks like a campaign.
+        await campaign_here(client, archive, name)
+    except Refused as why:
+        unseen.elsewhere = unseen.elsewhere or why
+        return None
+    known = await summary(client, name)
+    targets = await frozen_targets(archive, known.targets)
+    groups = await waiting_groups(client, name, prefix=wanted)
+    if len(groups) > 1:
+        raise _several(wanted, [group.fingerprint for group in groups])
+    if groups:
+        return await _of_group(client, archive, known, targets, groups[0])
+    return await _of_zone(client, archive, known, targets, wanted, unseen)
 
 
 def _several(wanted: str, digests: list[str]) -> BadInput:
@@ -137,10 +170,16 @@ async def _of_group(
 
 
 async def _of_zone(
-    client: Client, archive: Archive, known: CampaignSummary, targets: list[Target], wanted: str
+    client: Client,
+    archive: Archive,
+    known: CampaignSummary,
+    targets: list[Target],
+    wanted: str,
+    unseen: _Unseen,
 ) -> Found | None:
     """The zone whose own digest, or whose proposal in the archive, begins so."""
     found = await zones_at(client, known.name, WAITING, MOST_ASKED)
+    unseen.unasked += found.total - len(found.targets)
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def asked(index: int) -> tuple[FoundZone, ZoneState] | None:
@@ -148,7 +187,10 @@ async def _of_zone(
         async with gate:
             try:
                 state = await zone_state(client, zone)
-            except OperationError:
+            except (NotFound, Unreadable):
+                return None
+            except (TemporalTrouble, Failed) as why:
+                unseen.trouble = unseen.trouble or why
                 return None
         return (zone, state) if state.digest.startswith(wanted) or state.proposal == wanted else None
 

@@ -156,6 +156,7 @@ def campaign_fact(known: Known, rows: Iterable[ZoneRow]) -> CampaignFact:
         name=known.start.name,
         status=known.status.name.lower(),
         spec=known.start.spec,
+        archive=known.start.archive,
         summary=known.summary,
         trouble=known.trouble,
         expires_after=known.start.policy.sign_off.expires_after,

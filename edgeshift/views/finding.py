@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecution
@@ -120,6 +121,20 @@ async def _identifier(client: Client, archive: Archive, name: str, area: Area | 
         f"no campaign has a zone {name!r}",
         f"did you mean {near}?" if near else "`edgeshift status` lists the campaigns",
     )
+
+
+async def refuse_elsewhere(client: Client, archive: Archive, campaign: str | None = None) -> None:
+    """Raises Refused where a retained campaign, or the one that is named, keeps its documents in another
+    archive: what is not found here may be there. Of one that nobody can read, nothing is known. Raises
+    ArchiveError.
+    """
+    if campaign:
+        names = [campaign]
+    else:
+        names = [item.id.removeprefix(campaign_id("")) async for item in campaigns(client)]
+    for name in names:
+        with suppress(NotFound, Unreadable):
+            await campaign_here(client, archive, name)
 
 
 async def _has_history(client: Client, named: Named) -> bool:

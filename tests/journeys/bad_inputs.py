@@ -243,7 +243,7 @@ OF_USAGE = [
     Bad("fleet generate --zones 60", 2, "Missing option '--out'"),
     Bad("fleet generate --zones 0 --out new.yaml", 2, "it must be greater than or equal to 1"),
     Bad("fleet generate --zones 60 --out new.txt", 2, "has no ending of a fleet file"),
-    Bad("fleet generate --zones 60 --out fleet.yaml", 2, "fleet.yaml exists already", "--force"),
+    Bad("fleet generate --zones 60 --out fleet.yaml", 6, "fleet.yaml exists already", "--force"),
     Bad("fleet generate --zones 60 --out /proc/none/f.yaml", 2, "cannot be written"),
     Bad("fleet generate --zones 60 --out new.yaml --esc 2", 2, "it must be less than or equal to 1"),
     Bad("fleet check nowhere.yaml", 2, "nowhere.yaml"),

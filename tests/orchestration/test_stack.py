@@ -221,6 +221,6 @@ def test_up_refuses_a_folder_that_is_in_use(tmp_path: Path) -> None:
         until_running(folder)
         with up(folder) as second:
             output, _ = second.communicate(timeout=60)
-            assert second.returncode == 1
+            assert second.returncode == 6
             assert f"error: a stack already runs in {folder} (process {first.pid})" in output
         assert first.poll() is None

@@ -34,7 +34,7 @@ SINGLE = frozenset(
 """Objects of which the service takes one."""
 
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
-_TOKEN = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)|([$%])\3\{|([$%])\{|(.)", re.DOTALL)
+_TOKEN = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|\\(.)|([$%])\4\{|([$%])\{|(.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,13 @@ def text_of(literal: str) -> str:
     """The text that a quoted literal stands for. Fails where a template would begin."""
     assert literal[0] == literal[-1] == '"' and len(literal) > 1, literal
     found = []
-    for number, escape, sign, template, plain in _TOKEN.findall(literal[1:-1]):
+    for number, long, escape, sign, template, plain in _TOKEN.findall(literal[1:-1]):
         assert not template, f"a template begins in {literal}"
         assert plain != '"' and not (plain and plain < " "), literal
-        found.append(
-            chr(int(number, 16)) if number else _ESCAPED[escape] if escape else f"{sign}{{" if sign else plain
-        )
+        if number or long:
+            found.append(chr(int(number or long, 16)))
+        else:
+            found.append(_ESCAPED[escape] if escape else f"{sign}{{" if sign else plain)
     return "".join(found)
 
 

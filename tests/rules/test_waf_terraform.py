@@ -344,7 +344,10 @@ def test_an_unknown_key_of_the_body_is_refused() -> None:
         written({"name": "n", "rules": ["x"]}, RANGES["4"])
 
 
-@pytest.mark.parametrize("hidden", ["\x1b[2K", "\x9b", "\u202e", "\u200b", "\ufeff", "\U000e0041"])
+UNSEEN = ["\u115f", "\u3164", "\u2800", "\ufff9", "\ue000"]
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[2K", "\x9b", "\u202e", "\u200b", "\ufeff", "\U000e0041", *UNSEEN])
 def test_what_a_terminal_would_obey_is_written_by_its_number(hidden: str) -> None:
     """Whoever looks at the file sees it, and Terraform reads what was there."""
     text = quoted(f"a{hidden}b")

@@ -11,9 +11,11 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from edgeshift.model.exit_codes import ExitCode
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.runtime.private_files import tighten
 from edgeshift.testbed.stack.reserved_ports import choosing
@@ -32,6 +34,14 @@ _PORTS = TypeAdapter(dict[str, int])
 
 class StackError(Exception):
     """An embedded stack that cannot run; says what is in the way and what to do."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.FAILED
+
+
+class StackRuns(StackError):
+    """One that runs already, and keeps its folder from another one."""
+
+    exit_code = ExitCode.REFUSED
 
 
 class StackFile(BaseModel):
@@ -101,7 +111,7 @@ class StackPaths:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder for one stack. Raises StackError when another one has it; ends with the process."""
+        """Hold the folder for one stack. Raises StackRuns when another one has it; ends with the process."""
         path = self.folder / "lock"
         with path.open("a+") as lock:
             try:
@@ -109,7 +119,7 @@ class StackPaths:
             except BlockingIOError:
                 lock.seek(0)
                 holder = lock.read().strip() or "?"
-                raise StackError(
+                raise StackRuns(
                     f"a stack already runs in {self.folder} (process {holder});"
                     " use that one, end it with Ctrl-C, or name another --folder"
                 ) from None

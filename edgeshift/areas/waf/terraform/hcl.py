@@ -7,23 +7,22 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from edgeshift.runtime.safe_text import hides
+
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_SPECIAL = re.compile(
-    r'[\\"\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]'
-)
-"""What is written by its number: also what a terminal would obey, or nobody would see."""
 _TEMPLATE = re.compile(r"[$%](?=\{)")
 
 
 def quoted(text: str) -> str:
     """A text in quotes. ``${`` and ``%{`` would begin a template there. To double the sign is read otherwise
-    after another one, and by some readers without a ``}``, so it is written by its number.
+    after another one, and by some readers without a ``}``, so it is written by its number. So is what a
+    terminal would obey, or nobody would see.
 
     Raises ValueError for a text that Terraform would not keep as it is.
     """
     if why := unkept(text):
         raise ValueError(why)
-    escaped = _SPECIAL.sub(lambda found: _escaped(found[0]), text)
+    escaped = "".join(_escaped(sign) if sign in _ESCAPES or hides(sign) else sign for sign in text)
     return f'"{_TEMPLATE.sub(lambda found: _numbered(found[0]), escaped)}"'
 
 
