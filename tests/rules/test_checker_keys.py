@@ -5,6 +5,8 @@ say to have signed, and whatever Temporal was told.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -207,3 +209,17 @@ def test_a_start_for_another_service_is_none_of_this_campaign() -> None:
     here, away = (campaign(service=where).campaigns for where in (SERVICE, f"{SERVICE}/x"))
     assert judged(begun, approval(begun), campaigns=here) == []
     assert "nobody who may" in judged(begun, approval(begun), campaigns=away)[0]
+
+
+def test_a_start_is_read_with_what_its_specification_asks_of_sign_offs(tmp_path: Path) -> None:
+    """The approvers whom it lists, and whether each zone is signed for itself."""
+    spec = json.dumps({"sign_off": {"approvers": [APPROVER], "per": "zone"}}).encode()
+    (tmp_path / "spec").write_bytes(spec)
+    digest = hashlib.sha256(spec).hexdigest()
+    statement = StartStatement(**about(OPERATOR), spec=digest, targets="2" * 64, count=1, waves=WAVES)
+    folder = tmp_path / "signed" / "c" / "statement"
+    folder.mkdir(parents=True)
+    data = sealed(statement, asyncio.run(kit.key_of(OPERATOR).sign(statement.bytes)))
+    (folder / statement.digest).write_bytes(data)
+    (found,) = ArchiveFolder(tmp_path).statements()
+    assert found.approvers == {APPROVER} and found.one_by_one

@@ -114,6 +114,10 @@ def test_a_rejection_of_somebody_whom_the_campaign_does_not_list_binds_nobody() 
     listed = BEGUN.model_copy(update={"approvers": frozenset({APPROVER})})
     rejected = approval(BEGUN, "bob", choice=Choice.REJECT)
     assert judged(listed, approval(listed), rejected) == []
+    shared: dict[str, Any] = {"choice": Choice.REJECT, "about": "fingerprint", "zone": None, "attempt": None}
+    assert judged(*AGREED, approval(BEGUN, "bob", **shared))
+    one_by_one = BEGUN.model_copy(update={"one_by_one": True})
+    assert judged(one_by_one, approval(BEGUN), approval(BEGUN, "bob", **shared)) == []
     for other in (
         approval(BEGUN, "opal", choice=Choice.REJECT),
         approval(BEGUN, "bob", choice=Choice.REJECT, subjects=("e" * 64,)),

@@ -62,7 +62,8 @@ class ArchiveFolder:
                 where = places.get(one.digest, [])
                 more = {
                     "zones": self._zones(one),
-                    "approvers": self._approvers(one),
+                    "approvers": frozenset(map(str, self._policy(one).get("approvers") or ())),
+                    "one_by_one": self._policy(one).get("per") == "zone",
                     # Workers look where it is found, and come to the statement from there.
                     "stored": max([*where, _stored(path)]) if where else None,
                 }
@@ -82,12 +83,12 @@ class ArchiveFolder:
         targets = one.statement.get("targets")
         return self.targets(targets) if isinstance(targets, str) else ()
 
-    def _approvers(self, one: Signed) -> frozenset[str]:
-        """Whom the specification of a start lists."""
-        spec = one.statement.get("spec")
+    def _policy(self, one: Signed) -> dict[str, Any]:
+        """What the specification of a start asks of sign-offs."""
+        spec = one.statement.get("spec") if one.statement.get("kind") == "start" else None
         document = self.document(spec) if isinstance(spec, str) else None
         policy = document.get("sign_off") if isinstance(document, dict) else None
-        return frozenset((policy or {}).get("approvers") or ())
+        return policy if isinstance(policy, dict) else {}
 
     def evidence(self) -> tuple[EvidenceFile, ...]:
         """What validation windows have shown."""

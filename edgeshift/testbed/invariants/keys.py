@@ -47,8 +47,8 @@ class Roster(Seen):
 class Signed(Seen):
     """A statement in the archive whose signature verifies. ``key``: that signed it. ``digest``: of what is
     signed. ``zones``: of a start, those of its targets, in their order; ``approvers``: those whom its
-    specification lists, none where anybody may approve. ``stored``: when all of it was in the archive, where
-    it is found; None where it never was.
+    specification lists, none where anybody may approve; ``one_by_one``: whether that has each zone signed for
+    itself. ``stored``: when all of it was in the archive, where it is found; None where it never was.
     """
 
     statement: dict[str, Any]
@@ -56,6 +56,7 @@ class Signed(Seen):
     digest: str
     zones: tuple[str, ...] = ()
     approvers: frozenset[str] = frozenset()
+    one_by_one: bool = False
     stored: datetime | None = None
 
     def at(self, field: str) -> datetime:
@@ -214,7 +215,8 @@ def unsigned_by_key(
         anew = [
             again.at("issued")
             for again in reopened
-            if sent.is_settled(again) and any(one.at("issued") < again.at("issued") for one in rejections)
+            if sent.is_settled(again)
+            and any(sent.is_settled(one) and one.at("issued") < again.at("issued") for one in rejections)
         ]
         since = max(anew, default=None)
         mine = [
@@ -268,6 +270,7 @@ def _rejects(sent: Sent, one: Signed, start: Signed, known: Collection[str]) -> 
         named
         and sent.holds(one, "approver")
         and one.statement["choice"] == "reject"
+        and not (start.one_by_one and one.statement["about"] == "fingerprint")
         and _is_about(sent, one, start, known)
     )
 
