@@ -129,7 +129,7 @@ def test_a_rejection_of_somebody_whom_the_campaign_does_not_list_binds_nobody() 
 
 def test_an_attempt_after_the_first_is_begun_by_an_operators_key() -> None:
     """A retry or a reopening, of this zone and for this start."""
-    second = {"intents": (about_to_send(2),)}
+    second: dict[str, Any] = {"intents": (about_to_send(2),)}
     agreed = (BEGUN, approval(BEGUN, attempt=2, issued=about(APPROVER, 5)["issued"]))
     (found,) = judged(*agreed, **second)
     assert "nobody who may has begun attempt 2" in found
