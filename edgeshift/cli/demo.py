@@ -49,7 +49,7 @@ def demo(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a whole campaign on an embedded stack; check rules 1 to 11. Exit 1 if one is broken."""
+    """Run a whole campaign on an embedded stack; check all twelve rules. Exit 1 if one is broken."""
     from edgeshift.testbed.demo.main import run_demo
     from edgeshift.testbed.demo.parts import PARTS
     from edgeshift.testbed.stack import StackError

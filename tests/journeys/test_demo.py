@@ -38,7 +38,7 @@ def test_the_demo_shows_every_outcome_and_keeps_every_rule(tmp_path: Path, area:
     found = json.loads((tmp_path / "out" / part.result).read_text())
     assert found["zones"] == sum(found["outcomes"].values())
     assert all(found["outcomes"][outcome.value] for outcome in part.shows)
-    assert [rule["rule"] for rule in found["rules"]] == list(range(1, 12))
+    assert [rule["rule"] for rule in found["rules"]] == list(range(1, 13))
     assert all(rule["checked"] and not rule["violations"] for rule in found["rules"])
     assert "time scale 14,400" in done.stdout
     report = "demo-report.html" if area is Area.WAF else f"demo-{area.value}-report.html"

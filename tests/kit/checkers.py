@@ -109,6 +109,7 @@ class Scene(PeopleScene):
                     migration_limit=scaled.commit.migration_limit,
                     aborted=any(stop.kind == "abort" for stop in self.stops),
                     area=self.spec.area.value,
+                    service=self.spec.service.base_url,
                 ),
             ),
             signatures=tuple(self.signatures),

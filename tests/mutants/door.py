@@ -30,14 +30,14 @@ AT_THE_DOOR = (
     mutant(
         "no-check-at-the-door",
         "whatever the messages say is sent, whoever has signed it",
-        1,
+        12,
         [NO_DOOR],
         "nothing-signed",
     ),
     mutant(
         "anybodys-start",
         "a start counts, whoever has signed it",
-        1,
+        12,
         [
             Edit(
                 DOOR,
@@ -76,14 +76,14 @@ AT_THE_DOOR = (
     mutant(
         "role-not-asked",
         "whoever has a key in the roots may sign anything",
-        1,
+        12,
         [Edit(ROOTS, "if found is None or role not in found.roles:", "if found is None or not role:")],
         "approver-without-the-role",
     ),
     mutant(
         "expiry-not-asked",
         "what was signed counts for ever",
-        1,
+        12,
         [
             Edit(
                 ROOTS,
@@ -96,14 +96,14 @@ AT_THE_DOOR = (
     mutant(
         "replay-of-an-earlier-start",
         "what was signed for an earlier start of the campaign counts for this one",
-        1,
+        12,
         [Edit(DOOR, "not (rejects or statement.start == start.digest)", "not (rejects or statement.start)")],
         "approval-of-an-earlier-start",
     ),
     mutant(
         "replay-of-another-attempt",
         "what was signed for one attempt of a zone counts for every other",
-        1,
+        12,
         [Edit(DOOR, "(rejects or statement.attempt == asked.attempt)", "(rejects or statement.attempt)")],
         "approval-of-another-attempt",
     ),
@@ -155,14 +155,14 @@ AT_THE_DOOR = (
     mutant(
         "starter-may-approve",
         "whoever has signed the start may approve, though four eyes are asked for",
-        1,
+        12,
         [Edit(ROOTS, "if policy.four_eyes and (who ==", "if not policy and (who ==")],
         "approved-by-the-starter",
     ),
     mutant(
         "keys-counted-for-people",
         "one person with two keys counts as two people",
-        1,
+        12,
         [
             Edit(ROOTS, "if who not in people and key not in keys:", "if key not in keys:"),
             Edit(ROOTS, "            people.add(who)\n", "            people.add(key)\n"),
@@ -185,7 +185,7 @@ AT_THE_DOOR = (
     mutant(
         "targets-not-asked",
         "a zone is changed that is not in the signed list",
-        1,
+        12,
         [
             Edit(
                 AUTHORITY,
@@ -242,7 +242,7 @@ AT_THE_DOOR = (
     mutant(
         "retry-of-anybody",
         "an attempt sends what was approved, whoever has it begin",
-        1,
+        12,
         [
             Edit(
                 DOOR,

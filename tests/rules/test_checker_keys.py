@@ -1,12 +1,15 @@
-"""Rule 1 by keys: a commit counts as signed only where statements in the archive prove it, whatever people
-say to have signed.
+"""Rule 12: what is changed counts as signed only where statements in the archive prove it, whatever people
+say to have signed, and whatever Temporal was told.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import os
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +23,10 @@ from edgeshift.testbed.invariants import CheckerInput, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.keys import EvidenceFile, Signed, verified
 from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import IntentFile
 from tests.kit import APPROVER, OPERATOR
 from tests.kit import signing as kit
-from tests.rules.checker_kit import PRO, at, changed, well_run
+from tests.rules.checker_kit import PRO, at, campaign, changed, well_run
 
 SERVICE = "http://127.0.0.1:8780/client/v4"
 ONE = kit.Roster()
@@ -40,7 +44,7 @@ def signed(statement: Statement, by: str = "", number: int = 1, zones: tuple[str
     signer = kit.key_of(by or statement.by, number)
     found = verified(sealed(statement, asyncio.run(signer.sign(statement.bytes))))
     assert found is not None
-    return found.model_copy(update={"zones": zones})
+    return found.model_copy(update={"zones": zones, "stored": statement.issued})
 
 
 def start(by: str = OPERATOR, second: float = 0, zones: tuple[str, ...] = (PRO,)) -> Signed:
@@ -72,7 +76,8 @@ def approval(begun: Signed, by: str = APPROVER, key: str = "", number: int = 1, 
 def judged(*statements: Signed, roster: kit.Roster = ONE, **more: Any) -> list[str]:
     """What is said against the Professional zone's commit, where these are the statements."""
     seen: CheckerInput = changed(roster=roster.seen, statements=statements, **more)
-    rule = next(check for check in check_rules(seen) if check.rule == 1)
+    rule = next(check for check in check_rules(seen) if check.rule == 12)
+    assert rule.checked
     return [text for text in rule.violations if "one.example" in text]
 
 
@@ -82,7 +87,14 @@ def test_what_enough_people_signed_is_signed() -> None:
     assert judged(begun, approval(begun)) == []
     two = kit.Roster(required=2)
     assert judged(begun, approval(begun), approval(begun, "bob"), roster=two) == []
-    assert [text for text in check_rules(well_run())[0].violations if "by key" in text] == []
+    assert not [check for check in check_rules(well_run()) if check.rule == 12]
+    # What people say to have signed is rule 1's to say, with keys and without.
+    assert check_rules(changed(roster=ONE.seen, statements=()))[0].violations == []
+
+
+def about_to_send(attempt: int = 1, second: float = 9) -> IntentFile:
+    """What the archive has of that commit."""
+    return IntentFile(zone=PRO, area="waf", step="commit", at=at(second), attempt=attempt)
 
 
 Forged = Callable[[Signed], tuple[Signed, ...]]
@@ -106,7 +118,11 @@ FORGED: dict[str, tuple[Forged, str]] = {
         lambda begun: (begun, earlier := start(second=-90), approval(earlier)),
         "0 of 1",
     ),
-    "a rejection": (lambda begun: (begun, approval(begun, choice=Choice.REJECT)), "0 of 1"),
+    "of another service": (lambda begun: (begun, approval(begun, service=f"{SERVICE}/x")), "0 of 1"),
+    "of another area": (lambda begun: (begun, approval(begun, area=Area.ESC)), "0 of 1"),
+    "of another wave": (lambda begun: (begun, approval(begun, wave=1)), "0 of 1"),
+    "of another attempt": (lambda begun: (begun, approval(begun, attempt=2)), "0 of 1"),
+    "a rejection": (lambda begun: (begun, approval(begun, choice=Choice.REJECT)), "had rejected it"),
     "expired": (
         lambda begun: (begun, approval(begun, issued=at(-90), expires=at(-60))),
         "0 of 1",
@@ -119,7 +135,7 @@ FORGED: dict[str, tuple[Forged, str]] = {
 def test_what_does_not_count_is_complained_of(name: str) -> None:
     """Each is no approval, though the approver says to have signed."""
     forged, text = FORGED[name]
-    (found,) = judged(*forged(start()))
+    (found,) = judged(*forged(start()), intents=(about_to_send(),))
     assert "by key" in found and text in found
 
 
@@ -178,3 +194,32 @@ def test_the_archive_gives_what_verifies_under_its_own_digest(tmp_path: Path) ->
     (folder / ("c" * 64)).write_bytes(b"rubbish")
     (found,) = ArchiveFolder(tmp_path).statements()
     assert found.digest == statement.digest and found.statement["by"] == APPROVER
+    assert found.stored is None
+    place = tmp_path / "signed" / "c" / "decision" / ("1" * 64) / statement.digest
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"{}")
+    os.utime(place, (1_900_000_000, 1_900_000_000))
+    (found,) = ArchiveFolder(tmp_path).statements()
+    assert found.stored == datetime.fromtimestamp(1_900_000_000, UTC)
+
+
+def test_a_start_for_another_service_is_none_of_this_campaign() -> None:
+    """A rehearsal of the same name, elsewhere."""
+    begun = start()
+    here, away = (campaign(service=where).campaigns for where in (SERVICE, f"{SERVICE}/x"))
+    assert judged(begun, approval(begun), campaigns=here) == []
+    assert "nobody who may" in judged(begun, approval(begun), campaigns=away)[0]
+
+
+def test_a_start_is_read_with_what_its_specification_asks_of_sign_offs(tmp_path: Path) -> None:
+    """The approvers whom it lists, and whether each zone is signed for itself."""
+    spec = json.dumps({"sign_off": {"approvers": [APPROVER], "per": "zone"}}).encode()
+    (tmp_path / "spec").write_bytes(spec)
+    digest = hashlib.sha256(spec).hexdigest()
+    statement = StartStatement(**about(OPERATOR), spec=digest, targets="2" * 64, count=1, waves=WAVES)
+    folder = tmp_path / "signed" / "c" / "statement"
+    folder.mkdir(parents=True)
+    data = sealed(statement, asyncio.run(kit.key_of(OPERATOR).sign(statement.bytes)))
+    (folder / statement.digest).write_bytes(data)
+    (found,) = ArchiveFolder(tmp_path).statements()
+    assert found.approvers == {APPROVER} and found.one_by_one

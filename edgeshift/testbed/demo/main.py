@@ -117,7 +117,7 @@ async def _run(
     played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
     report = out / f"{specs[0].name}-report.html"
     await write_report(client, archive, specs[0].name, report, roots=load_roots(running.keyring.roots))
-    teller.say("checking rules 1 to 11, each by its checker")
+    teller.say("checking rules 1 to 12, each by its checker")
     terminal = running.places.logs / "terminal.txt"
     terminal.write_text(console.export_text(clear=False))
     evidence = await gather(running, client, part, played, specs, [report, terminal])

@@ -17,6 +17,7 @@ _RECORD = re.compile(
     r"(?:^|/)snapshot/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/(?P<digest>[0-9a-f]{64})[^/]*$"
 )
 _STATEMENT = re.compile(r"(?:^|/)signed/[^/]+/statement/(?P<digest>[0-9a-f]{64})$")
+_PLACE = re.compile(r"(?:^|/)signed/.+/(?P<digest>[0-9a-f]{64})$")
 _INTENT = re.compile(r"(?:^|/)intent/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/[^/]+$")
 
 
@@ -53,15 +54,41 @@ class ArchiveFolder:
 
     def statements(self) -> tuple[Signed, ...]:
         """What people have signed, as far as it verifies and lies under its own digest."""
-        found = []
+        found, places = [], self._places()
         for path in self._paths:
             record = _STATEMENT.search(path.relative_to(self._root).as_posix())
             one = verified(path.read_bytes()) if record else None
             if record and one and one.digest == record["digest"]:
-                targets = one.statement.get("targets")
-                zones = self.targets(targets) if isinstance(targets, str) else ()
-                found.append(one.model_copy(update={"zones": zones}))
+                where = places.get(one.digest, [])
+                more = {
+                    "zones": self._zones(one),
+                    "approvers": frozenset(map(str, self._policy(one).get("approvers") or ())),
+                    "one_by_one": self._policy(one).get("per") == "zone",
+                    # Workers look where it is found, and come to the statement from there.
+                    "stored": max([*where, _stored(path)]) if where else None,
+                }
+                found.append(one.model_copy(update=more))
         return tuple(found)
+
+    def _places(self) -> dict[str, list[datetime]]:
+        """Since when each statement is found, by its digest: by the time of each name that leads to it."""
+        found: dict[str, list[datetime]] = {}
+        for path in self._paths:
+            name = path.relative_to(self._root).as_posix()
+            if (place := _PLACE.search(name)) and not _STATEMENT.search(name):
+                found.setdefault(place["digest"], []).append(_stored(path))
+        return found
+
+    def _zones(self, one: Signed) -> tuple[str, ...]:
+        targets = one.statement.get("targets")
+        return self.targets(targets) if isinstance(targets, str) else ()
+
+    def _policy(self, one: Signed) -> dict[str, Any]:
+        """What the specification of a start asks of sign-offs."""
+        spec = one.statement.get("spec") if one.statement.get("kind") == "start" else None
+        document = self.document(spec) if isinstance(spec, str) else None
+        policy = document.get("sign_off") if isinstance(document, dict) else None
+        return policy if isinstance(policy, dict) else {}
 
     def evidence(self) -> tuple[EvidenceFile, ...]:
         """What validation windows have shown."""
@@ -79,7 +106,9 @@ class ArchiveFolder:
         for path in self._paths:
             if record := _INTENT.search(path.relative_to(self._root).as_posix()):
                 document = json.loads(path.read_bytes())
-                found.append(IntentFile(**(document | record.groupdict())))
+                attempt = document.get("attempt")
+                more = {"attempt": attempt if isinstance(attempt, int) else 0}
+                found.append(IntentFile(**(document | record.groupdict() | more)))
         return tuple(found)
 
     def snapshots(self) -> tuple[SnapshotFile, ...]:
@@ -98,9 +127,14 @@ class ArchiveFolder:
                         zone=record["zone"],
                         area=record["area"],
                         path=str(path),
-                        written_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+                        written_at=_stored(path),
                         intact=document is not None and names == record["zone"],
                         holds=frozenset(part for part, value in reading.items() if value is not None),
                     )
                 )
         return tuple(found)
+
+
+def _stored(path: Path) -> datetime:
+    """The file's own time."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgeshift.testbed.invariants.areas import Rule, checkers
+from edgeshift.testbed.invariants.by_keys import rests_on_keys
 from edgeshift.testbed.invariants.completeness import locked, nothing_lost
 from edgeshift.testbed.invariants.leaks import hidden
 from edgeshift.testbed.invariants.pace import in_flight, paced, stopped
@@ -10,13 +11,17 @@ from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck
 from edgeshift.testbed.invariants.touching import snapshotted
 
 OF_ALL: tuple[Rule, ...] = (snapshotted, paced, stopped, in_flight, locked, hidden, nothing_lost)
-"""The rules 5 to 11."""
+"""The rules 5 to 11. Rule 12 joins them where people have keys."""
+
+RULES = frozenset(range(1, 13))
+"""Every rule."""
 
 
 def check_rules(evidence: CheckerInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
     """What the checkers say of each rule; of several areas' campaigns, of all of them together.
 
     A rule of which nothing was checked is broken, unless ``absent`` says that the scenario has no case of it.
+    Rule 12 is not asked where nobody has keys, nor has it a case where nothing is changed (rule 5).
     """
     found = [
         _together(
@@ -29,6 +34,10 @@ def check_rules(evidence: CheckerInput, *, absent: frozenset[int] = frozenset())
         for place in range(4)
     ]
     found += [rule(evidence) for rule in OF_ALL]
+    if evidence.roster is not None:
+        found.append(rests_on_keys(evidence))
+    if 5 in absent:
+        absent |= {12}
     found[0].violations.extend(_strays(evidence))
     for check in found:
         if not check.checked and not check.violations and check.rule not in absent:

@@ -1,6 +1,6 @@
-"""Rule 1 by people's keys: who signed what was sent, as statements in the archive prove it to whoever made
-the keys. Nothing here is of edgeshift's own reading of signatures: the format is OpenSSH's (SSHSIG), over the
-canonical JSON (RFC 8785) of a statement, and the keys are Ed25519.
+"""Rule 12: who signed what was sent, as statements in the archive prove it to whoever made the keys. Nothing
+here is of edgeshift's own reading of signatures: the format is OpenSSH's (SSHSIG), over the canonical JSON
+(RFC 8785) of a statement, and the keys are Ed25519.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -45,13 +46,18 @@ class Roster(Seen):
 
 class Signed(Seen):
     """A statement in the archive whose signature verifies. ``key``: that signed it. ``digest``: of what is
-    signed. ``zones``: of a start, those of its targets, in their order.
+    signed. ``zones``: of a start, those of its targets, in their order; ``approvers``: those whom its
+    specification lists, none where anybody may approve; ``one_by_one``: whether that has each zone signed for
+    itself. ``stored``: when all of it was in the archive, where it is found; None where it never was.
     """
 
     statement: dict[str, Any]
     key: str
     digest: str
     zones: tuple[str, ...] = ()
+    approvers: frozenset[str] = frozenset()
+    one_by_one: bool = False
+    stored: datetime | None = None
 
     def at(self, field: str) -> datetime:
         """A moment of the statement."""
@@ -114,56 +120,123 @@ def _string(data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + data
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A request, and what else is known of it. ``sending``: how long a step may take from its last check to
+    its last byte. ``attempts``: those of which something was about to be sent then; none where that is not
+    known. ``services``: addresses that the zone's campaigns are about; none where that is not known.
+    """
+
+    request: Request
+    roster: Roster
+    statements: tuple[Signed, ...]
+    account: str = ""
+    sending: timedelta = timedelta(0)
+    attempts: frozenset[int] = frozenset()
+    services: frozenset[str] = frozenset()
+
+    @property
+    def zone(self) -> str:
+        """Of the request."""
+        return self.request.zone or ""
+
+    @property
+    def settled(self) -> datetime:
+        """What was signed later may not have been there when the request was checked."""
+        return self.request.time - self.sending - CLOCKS_APART
+
+    def of_kind(self, kind: str) -> list[Signed]:
+        """The statements of a kind that were signed by then."""
+        until = self.request.time + CLOCKS_APART
+        return [one for one in self.statements if one.statement["kind"] == kind and one.at("issued") <= until]
+
+    def starts(self) -> list[Signed]:
+        """The starts that counted, of whatever campaign of this area and service."""
+        return [
+            one
+            for one in self.of_kind("start")
+            if self.holds(one, "starter")
+            and self._in_time(one)
+            and one.statement["area"] == self.request.area
+            and (not self.services or one.statement["service"] in self.services)
+        ]
+
+    def decisions(self) -> list[Signed]:
+        """The decisions that counted."""
+        return [one for one in self.of_kind("decision") if self.holds(one, "approver") and self._in_time(one)]
+
+    def holds(self, one: Signed, role: str) -> bool:
+        """Whether a statement was signed with its author's own key, who has the role."""
+        name = one.statement["by"]
+        held = [
+            key for key in self.roster.keys if key.name == name and key.key == one.key and role in key.roles
+        ]
+        elsewhere = role == "approver" and held and held[0].accounts and self.account not in held[0].accounts
+        return bool(held) and not elsewhere
+
+    def is_settled(self, one: Signed) -> bool:
+        """Whether a statement was there when the request was checked, whenever that was."""
+        return one.stored is not None and max(one.at("issued"), one.stored) <= self.settled
+
+    def _in_time(self, one: Signed) -> bool:
+        return self.request.time < one.at("expires") + self.sending
+
+
 def unsigned_by_key(
-    request: Request,
+    sent: Sent,
     known: Collection[str],
-    roster: Roster,
-    statements: Iterable[Signed],
     evidence: Iterable[EvidenceFile] = (),
     *,
-    account: str = "",
     required: int = 1,
     valid_for: timedelta | None = None,
-    sending: timedelta = timedelta(0),
 ) -> str | None:
     """Why the keys of too few people have signed a request, or None. ``known``: digest and fingerprint under
-    which it can have been. ``sending``: how long a step may take from its last check to its last byte.
+    which it can have been.
     """
-    moment, some = request.time, list(statements)
-    counted = [one for one in some if _counts(one, roster, moment, sending, account)]
-    starts = [one for one in counted if one.statement["kind"] == "start"]
+    moment, zone, files = sent.request.time, sent.zone, list(evidence)
+    starts, decisions = sent.starts(), sent.decisions()
     if not starts:
-        return "by key: nobody who may has signed the campaign's start"
-    # One that was signed while the request was under way may not have been there when it was checked.
-    settled = moment - sending - CLOCKS_APART
-    found = 0
+        return NOBODYS
+    found, rejected = 0, None
     for start in starts:
-        if _is_superseded(start, starts, settled) or request.zone not in start.zones:
+        if _is_superseded(start, starts, sent.settled) or zone not in start.zones:
             continue
+        reopened = _reopened(sent, start)
+        rejections = [one for one in sent.of_kind("decision") if _rejects(sent, one, start, known)]
+        standing = [
+            one
+            for one in rejections
+            if sent.is_settled(one) and not any(one.at("issued") < again.at("issued") for again in reopened)
+        ]
+        if standing:
+            rejected = standing[0].statement["by"]
+            continue
+        # Decided anew: what was signed before a rejected zone was reopened does not count.
+        anew = [
+            again.at("issued")
+            for again in reopened
+            if sent.is_settled(again)
+            and any(sent.is_settled(one) and one.at("issued") < again.at("issued") for one in rejections)
+        ]
+        since = max(anew, default=None)
         mine = [
             one
-            for one in counted
-            if _approves(one, start.digest, request.zone or "", known)
-            and (valid_for is None or moment < one.at("issued") + valid_for + sending)
-            and _joins(one, request.zone or "", known, evidence)
+            for one in decisions
+            if _approves(sent, one, start, known)
+            and (since is None or one.at("issued") >= since)
+            and (valid_for is None or moment < one.at("issued") + valid_for + sent.sending)
+            and _joins(one, zone, known, files)
         ]
-        found = max(found, _people(mine, start, roster))
-    needed = max(required, roster.required)
+        found = max(found, _people(mine, start, sent.roster))
+    needed = max(required, sent.roster.required)
     if found >= needed:
         return None
+    if rejected is not None and not found:
+        return f"by key: {rejected} had rejected it"
     return f"by key: {found} of {needed} people had signed it"
 
 
-def _counts(one: Signed, roster: Roster, moment: datetime, sending: timedelta, account: str) -> bool:
-    """Whether a statement counted then: its author's own key, and role."""
-    statement = one.statement
-    role = {"start": "starter", "decision": "approver"}.get(statement["kind"])
-    held = [
-        key for key in roster.keys if key.name == statement["by"] and key.key == one.key and role in key.roles
-    ]
-    elsewhere = role == "approver" and held and held[0].accounts and account not in held[0].accounts
-    in_time = one.at("issued") <= moment + CLOCKS_APART and moment < one.at("expires") + sending
-    return bool(held) and not elsewhere and in_time
+NOBODYS = "by key: nobody who may has signed the campaign's start"
 
 
 def _is_superseded(start: Signed, starts: Iterable[Signed], settled: datetime) -> bool:
@@ -175,16 +248,67 @@ def _is_superseded(start: Signed, starts: Iterable[Signed], settled: datetime) -
     )
 
 
-def _approves(one: Signed, start: str, zone: str, known: Collection[str]) -> bool:
+def is_here(one: Signed, start: Signed) -> bool:
+    """Whether a statement is about the campaign of this start, at its service and in its area."""
+    return all(one.statement[field] == start.statement[field] for field in ("campaign", "service", "area"))
+
+
+def _approves(sent: Sent, one: Signed, start: Signed, known: Collection[str]) -> bool:
     said = one.statement
     return bool(
-        said["kind"] == "decision"
-        and said["choice"] == "approve"
-        and said["step"] == "commit"
-        and said["start"] == start
-        and said["zone"] in (None, zone)
+        said["choice"] == "approve"
+        and said["start"] == start.digest
+        and _is_about(sent, one, start, known)
+        and (said["about"] != "proposal" or not sent.attempts or said["attempt"] in sent.attempts)
+    )
+
+
+def _rejects(sent: Sent, one: Signed, start: Signed, known: Collection[str]) -> bool:
+    """Whether somebody who may has rejected it: for whichever start and attempt, and whatever its time."""
+    named = not start.approvers or one.statement["by"] in start.approvers
+    return bool(
+        named
+        and sent.holds(one, "approver")
+        and one.statement["choice"] == "reject"
+        and not (start.one_by_one and one.statement["about"] == "fingerprint")
+        and _is_about(sent, one, start, known)
+    )
+
+
+def _is_about(sent: Sent, one: Signed, start: Signed, known: Collection[str]) -> bool:
+    """Whether a decision is about this commit: its step, body, zone and wave."""
+    said = one.statement
+    return bool(
+        said["step"] == "commit"
+        and is_here(one, start)
+        and said["wave"] in (None, _wave_of(sent.zone, start))
+        and said["zone"] in ((sent.zone,) if said["about"] == "proposal" else (None, sent.zone))
         and set(said["subjects"]) & set(known)
     )
+
+
+def _wave_of(zone: str, start: Signed) -> int:
+    """The wave that a zone is in, as the start has it; -1 where it is in none."""
+    place = start.zones.index(zone)
+    waves = enumerate(start.statement["waves"])
+    return next((number for number, wave in waves if wave["first"] <= place < wave["end"]), -1)
+
+
+def _reopened(sent: Sent, start: Signed) -> list[Signed]:
+    """The words of operators that have reopened the zone."""
+    return [one for one in begun_again(sent, start) if one.statement["verb"] == "reopen"]
+
+
+def begun_again(sent: Sent, start: Signed) -> list[Signed]:
+    """The words of operators that begin the zone again, in whichever start of the campaign."""
+    return [
+        one
+        for one in sent.of_kind("again")
+        if sent.holds(one, "operator")
+        and one.statement["verb"] in ("retry", "reopen")
+        and (not one.statement["zones"] or sent.zone in one.statement["zones"])
+        and is_here(one, start)
+    ]
 
 
 def _joins(one: Signed, zone: str, known: Collection[str], evidence: Iterable[EvidenceFile]) -> bool:

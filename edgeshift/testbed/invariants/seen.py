@@ -21,6 +21,9 @@ from edgeshift.testbed.invariants.requests import Request, Seen
 AREAS = ("waf", "esc", "log-fields", *names())
 """The areas, by the names that campaigns have for them."""
 
+_NOTHING_FORWARD = frozenset({"given_up", "opened", "roll_back"})
+"""Steps of intents under which nothing goes forward."""
+
 
 class Signature(Seen):
     """What an approver says to have signed. ``zone``: set where only that zone was meant."""
@@ -61,7 +64,8 @@ class CampaignFacts(Seen):
 
     ``sending``: how long a step may take from its last check to its last byte. ``failures``: how many zones
     may fail before it sends no more, None where nobody asked for a limit; ``accepted``: when people accepted
-    those so far, beside the ends of stops.
+    those so far, beside the ends of stops. ``service``: the address that it calls; empty where that is not
+    told.
     """
 
     name: str
@@ -76,6 +80,7 @@ class CampaignFacts(Seen):
     aborted: bool = False
     migration_limit: timedelta = timedelta(hours=1)
     area: str = "waf"
+    service: str = ""
 
 
 class SnapshotFile(Seen):
@@ -94,7 +99,8 @@ class SnapshotFile(Seen):
 class IntentFile(Seen):
     """What the archive says was about to be sent: which step of which zone, and the digest of its proposal.
 
-    ``at``: as whoever sent it had the time. ``digest``: empty where a permit was given up.
+    ``at``: as whoever sent it had the time. ``digest``: empty where a permit was given up. ``attempt``: of
+    the zone; 0 where none is recorded.
     """
 
     zone: str
@@ -102,6 +108,7 @@ class IntentFile(Seen):
     step: str
     digest: str = ""
     at: datetime
+    attempt: int = 0
 
 
 class RulesVersion(Seen):
@@ -191,7 +198,8 @@ class CheckerInput(Seen):
     ``bodies``: proposals as the approvers read them; they are believed only by their digest. ``targets``:
     zones of the frozen lists, by campaign. ``excluded``: zones that a campaign named as not its own, by
     campaign. ``profile``: the name of that of the service. ``roster``: whose keys count, where people sign
-    with keys; then ``statements`` are what the archive has of them.
+    with keys; then ``statements`` are what the archive has of them. ``by_keys``: rule 1 asks these alone,
+    for rule 12, and not what approvers say to have signed.
     """
 
     journal: tuple[Request, ...]
@@ -215,6 +223,7 @@ class CheckerInput(Seen):
     roster: Roster | None = None
     statements: tuple[Signed, ...] = ()
     evidence: tuple[EvidenceFile, ...] = ()
+    by_keys: bool = False
 
     @property
     def service(self) -> ServiceProfile:
@@ -257,6 +266,20 @@ class CheckerInput(Seen):
         for request in sorted(self.journal, key=lambda request: request.seq):
             if request.zone is not None:
                 found.setdefault(request.zone, []).append(request)
+        return found
+
+    @cached_property
+    def said(self) -> tuple[Signed, ...]:
+        """What people have signed; not what workers have."""
+        return tuple(one for one in self.statements if one.statement["kind"] != "result")
+
+    @cached_property
+    def intents_of(self) -> dict[tuple[str, str], list[IntentFile]]:
+        """What was about to be sent forward, by zone and area."""
+        found: dict[tuple[str, str], list[IntentFile]] = {}
+        for intent in self.intents:
+            if intent.step not in _NOTHING_FORWARD:
+                found.setdefault((intent.zone, intent.area), []).append(intent)
         return found
 
     @cached_property

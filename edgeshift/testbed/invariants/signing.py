@@ -1,5 +1,5 @@
-"""What rules 1 and 2 ask in every area: who had signed what was sent, by their own record and by their keys,
-and what lets it be sent again.
+"""What rules 1, 2 and 12 ask in every area: who had signed what was sent, by their own record, or by their
+keys; and what lets it be sent again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from edgeshift.testbed.invariants.digests import body_fingerprint
-from edgeshift.testbed.invariants.keys import unsigned_by_key
+from edgeshift.testbed.invariants.keys import CLOCKS_APART, Sent, unsigned_by_key
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck, Signature, Word
 
@@ -20,11 +20,13 @@ def all_signed(
     sent: Sequence[Request],
     why_not: Callable[[CheckerInput, Request], str | None],
 ) -> RuleCheck:
-    """Rule 1, of an area. ``sent``: what needs a sign-off; ``why_not``: why a request had none, or None."""
+    """Rule 1, of an area; or what rule 12 has of it. ``sent``: what needs a sign-off; ``why_not``: why a
+    request had none, or None.
+    """
     return RuleCheck(
-        rule=1,
+        rule=12 if seen.by_keys else 1,
         title=title,
-        checker="journal, approvers' record" + ", their keys" * (seen.roster is not None),
+        checker="journal, signed statements" if seen.by_keys else "journal, approvers' record",
         checked=len(sent),
         violations=[
             f"{seen.name(request.zone)}: {why} (request {request.seq})"
@@ -38,6 +40,8 @@ def unsigned(seen: CheckerInput, request: Request, known: Collection[str], diges
     """Why a request has not been signed by enough people, or None. ``known``: the digests under which it can
     have been; ``digest``: the one that people are told.
     """
+    if seen.by_keys:
+        return _unsigned_by_key(seen, request, known)
     people: set[str] = set()
     campaigns = seen.campaigns_of(request.zone or "")
     valid_for = min((c.valid_for + c.sending for c in campaigns if c.valid_for is not None), default=None)
@@ -62,27 +66,47 @@ def unsigned(seen: CheckerInput, request: Request, known: Collection[str], diges
         return f"committed although {rejected_by} had rejected it"
     required = max((campaign.required for campaign in campaigns), default=1)
     if len(people) >= required:
-        return _unsigned_by_key(seen, request, known)
+        return None
     when = "; signed only after it was sent, or too long before" if late else ""
     return f"{len(people)} of {required} approvers had signed {(digest or '')[:12]}{when}"
 
 
 def _unsigned_by_key(seen: CheckerInput, request: Request, known: Collection[str]) -> str | None:
     """The same by what the archive proves, where people sign with keys: whatever they say to have signed."""
-    if seen.roster is None:
+    sent = sent_by(seen, request)
+    if sent is None:
         return None
     campaigns = seen.campaigns_of(request.zone or "")
-    at_service = seen.zone.get(request.zone or "")
     return unsigned_by_key(
-        request,
+        sent,
         known,
-        seen.roster,
-        seen.statements,
         seen.evidence,
-        account=at_service.account if at_service else "",
         required=max((campaign.required for campaign in campaigns), default=1),
         valid_for=min((one.valid_for for one in campaigns if one.valid_for is not None), default=None),
-        sending=max((campaign.sending for campaign in campaigns), default=timedelta(0)),
+    )
+
+
+def sent_by(seen: CheckerInput, request: Request) -> Sent | None:
+    """A request with what its keys are asked by; None where nobody has keys."""
+    if seen.roster is None:
+        return None
+    zone = request.zone or ""
+    campaigns, at_service = seen.campaigns_of(zone), seen.zone.get(zone)
+    sending = max((campaign.sending for campaign in campaigns), default=timedelta(0))
+    return Sent(
+        request=request,
+        roster=seen.roster,
+        statements=seen.said,
+        account=at_service.account if at_service else "",
+        sending=sending,
+        # Of an attempt alone that is recorded just before its request; what is unknown is not complained of.
+        attempts=frozenset(
+            intent.attempt
+            for intent in seen.intents_of.get((zone, request.area), ())
+            if intent.attempt
+            and request.time - sending - CLOCKS_APART <= intent.at <= request.time + CLOCKS_APART
+        ),
+        services=frozenset(campaign.service for campaign in campaigns if campaign.service),
     )
 
 

@@ -18,7 +18,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.testbed.invariants import check_rules
 from tests.faults_kit import Stage
-from tests.harness.oracles.judging import NONE, WAITING, broken, ending_of, said
+from tests.harness.oracles.judging import NONE, WAITING, broken, ending_of, said, unsigned
 from tests.harness.oracles.unknowns import met_and_resolved
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
@@ -86,7 +86,7 @@ async def judged(
     met, resolved = met_and_resolved(seen.journal, outcomes)
     return Verdict(
         zone_schedules=len(endings),
-        unsigned_commits=broken(checks[1]),
+        unsigned_commits=unsigned(checks),
         double_commits=broken(checks[2]),
         lost_zones=max(sum(one == NONE for one in outcomes.values()), broken(checks[11])),
         unknown_met=met,

@@ -41,7 +41,7 @@ AT_ONCE = 8
 WAITING = OPEN | {"needs_support", "on_hold"}
 """Outcomes that leave a zone with a person."""
 
-EVERY_RULE = frozenset(range(1, 12))
+EVERY_RULE = frozenset(range(1, 13))
 """Of which a case need not be played: what a campaign was to meet is the oracles' to say."""
 
 NONE = "none"
@@ -98,7 +98,7 @@ def _counted(
     met, resolved = met_and_resolved(seen.journal, outcomes)
     return Verdict(
         zone_schedules=len(stage.names),
-        unsigned_commits=max(broken(checks[1]), sum(len(one.unsigned) for one in found)),
+        unsigned_commits=max(unsigned(checks), sum(len(one.unsigned) for one in found)),
         double_commits=max(broken(checks[2]), sum(len(one.double) for one in found)),
         lost_zones=max(broken(checks[11]), len(without) + sum(bool(one.lost) for one in found)),
         unknown_met=met,
@@ -118,6 +118,11 @@ def _counted(
 def broken(check: RuleCheck) -> int:
     """How often a rule was seen broken. That a scene has no case of it is a complaint, and no violation."""
     return len(check.violations) if check.checked else 0
+
+
+def unsigned(checks: Mapping[int, RuleCheck]) -> int:
+    """How often something was sent that people had not signed, by their own record or by their keys."""
+    return max(broken(checks[rule]) for rule in (1, 12) if rule in checks)
 
 
 def said(check: RuleCheck) -> list[str]:
