@@ -1,4 +1,6 @@
-"""What ``--verbose`` says of calls: each request to Temporal and to the service, as it is made."""
+"""What ``--verbose`` says of calls, as they are made: each request to Temporal about workflows, and each to the
+service. What asks about the server itself, as a connection does first, and the doctor, passes no interceptor.
+"""
 
 from __future__ import annotations
 
