@@ -7,6 +7,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,22 @@ async def measure(console: Console, client: Client, folder: Path) -> dict[str, A
         # The first one compiles what was not compiled yet.
         await _timed(command, folder)
         took = [await _timed(command, folder) for _ in range(ROUNDS)]
-        found["calls"][name] = {
-            "goal": goal,
-            "least": min(seconds for seconds, _ in took),
-            "median": statistics.median(seconds for seconds, _ in took),
-            "cpu": min(cpu for _, cpu in took),
-        }
+        found["calls"][name] = judged(goal, took)
     return found
+
+
+def judged(goal: float, took: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """The figures of a call, and whether half of its rounds kept to the goal: which they are held to on an
+    idle machine, so that no test asks for it.
+    """
+    median = statistics.median(seconds for seconds, _ in took)
+    return {
+        "goal": goal,
+        "least": min(seconds for seconds, _ in took),
+        "median": median,
+        "cpu": min(cpu for _, cpu in took),
+        "met": median <= goal,
+    }
 
 
 async def _timed(command: list[str], folder: Path) -> tuple[float, float]:
@@ -61,9 +71,9 @@ async def _timed(command: list[str], folder: Path) -> tuple[float, float]:
 
 def tell(console: Console, found: dict[str, Any]) -> None:
     """Print the figures beside the goals."""
-    table = Table("call", "goal, s", "least, s", "median, s", "processor, s")
+    table = Table("call", "goal, s", "least, s", "median, s", "processor, s", "goal met")
     for name, figures in found["calls"].items():
         values = (figures[key] for key in ("goal", "least", "median", "cpu"))
-        table.add_row(name, *(f"{value:.2f}" for value in values))
+        table.add_row(name, *(f"{value:.2f}" for value in values), "yes" if figures["met"] else "no")
     console.print(table)
     console.print(f"{found['rounds']} calls each; the machine's load was {found['load']:.1f} at the begin")

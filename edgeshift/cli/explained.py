@@ -1,11 +1,13 @@
-"""What ``--verbose`` says of calls: each request to Temporal and to the service, as it is made."""
+"""What ``--verbose`` says of calls, as they are made: each request to Temporal about workflows, and each to
+the service. What asks about the server itself, as the doctor does, passes no interceptor.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 from temporalio.client import Interceptor, OutboundInterceptor
 
 from edgeshift.runtime.redaction import redact_text
@@ -62,17 +64,21 @@ class _Requests(OutboundInterceptor):
         return super().list_workflows(input)
 
 
-class _Said(logging.Handler):
-    def __init__(self, say: Say) -> None:
-        super().__init__(logging.INFO)
-        self._say = say
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._say(redact_text(record.getMessage()))
-
-
 def explain_requests(say: Say) -> None:
-    """From now on, say each request over HTTP, with the status of its answer; never a header or a body."""
-    logger = logging.getLogger("httpx")
-    logger.setLevel(logging.INFO)
-    logger.addHandler(_Said(say))
+    """From now on, say each request over HTTP, with the status of its answer; never a header or a body.
+
+    It is heard at what sends it: readings and changes go there without httpx's client, which would log them.
+    """
+    ask = httpx.AsyncHTTPTransport.handle_async_request
+
+    async def told(self: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+        what = redact_text(f"HTTP: {request.method} {request.url}")
+        try:
+            answer = await ask(self, request)
+        except httpx.HTTPError as why:
+            say(f"{what}: no answer ({type(why).__name__})")
+            raise
+        say(f"{what}: {answer.status_code}")
+        return answer
+
+    httpx.AsyncHTTPTransport.handle_async_request = told  # type: ignore[method-assign]

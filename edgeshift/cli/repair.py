@@ -50,6 +50,7 @@ async def _repair(shell: Shell, workflow: str, by: str, reason: str, *, dry_run:
                 dry_run=dry_run,
                 pen=None if dry_run else shell.pen(by),
                 roots=None if dry_run else shell.roots(),
+                say=lambda what: shell.explain(f"Temporal: {what}"),
             )
     again = "would be reset" if dry_run else "was reset"
     lines = [

@@ -66,12 +66,14 @@ async def repair(
     dry_run: bool = False,
     pen: Pen | None = None,
     roots: Roots | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Repair:
     """Reset an open workflow to the last place from which its history replays.
 
     ``workflow``: its identifier. ``archive``: that of its campaign. ``pen``: whoever signs it, before it is
-    done; ``roots``: those that are known here, which ask for that. A workflow of no campaign, as of a user's
-    rate limit, changes nothing, and nobody signs for it. Raises NotFound; Refused where its campaign has
+    done; ``roots``: those that are known here, which ask for that; ``say``: is told of the reset, which no
+    interceptor of the client sees. A workflow of no campaign, as of a user's rate limit, changes nothing, and
+    nobody signs for it. Raises NotFound; Refused where its campaign has
     another archive, where it is closed, gets on, replays as a whole, does not replay from its very beginning,
     or is to be signed and is not; TemporalTrouble, ArchiveError.
     """
@@ -127,6 +129,7 @@ async def repair(
         spec = (await campaign_input(client, campaign)).spec
         signed = await pen.repair(campaign, spec, workflow=workflow, run=run, task=task, reason=reason)
         found = replace(found, signed=signed)
+    say(f"reset {workflow}, run {run}, to event {task}")
     with told(subject):
         answer = await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(

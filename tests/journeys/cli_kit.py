@@ -175,10 +175,10 @@ class Place:
 
 
 @contextmanager
-def running_stack(folder: Path) -> Iterator[Place]:
-    """The embedded stack over the small fleet, four hours a second."""
+def running_stack(folder: Path, fleet: str = FLEET) -> Iterator[Place]:
+    """The embedded stack over the small fleet, or another one, four hours a second."""
     place = Place(folder)
-    place.write("fleet.yaml", FLEET)
+    place.write("fleet.yaml", fleet)
     log = folder / "up.log"
     with log.open("w") as out:
         command = [*CLI, "up", "--fleet", "fleet.yaml", "--time-scale", "14400"]

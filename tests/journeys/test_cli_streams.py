@@ -80,6 +80,10 @@ def test_a_reader_that_goes_away_ends_a_look_quietly(place: Place) -> None:
     assert (code, out, err) == (0, "{\n", "")
     code, _, err = shell(place, "$E --help | true; exit ${PIPESTATUS[0]}")
     assert (code, err) == (0, "")
+    assert shell(place, "$E fleet generate --zones 60 --out fleet.yaml")[0] == 0
+    for reader in ("head -1 >/dev/null", "true"):
+        code, _, err = shell(place, f"$E fleet check fleet.yaml | {reader}; exit ${{PIPESTATUS[0]}}")
+        assert (code, err) == (0, "")
 
 
 def test_a_verb_that_acts_says_that_it_ended_early(monkeypatch: pytest.MonkeyPatch, capfd: object) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,13 +100,21 @@ def test_another_archive_than_the_campaigns_is_refused_at_once(
     for verb in (
         "resume main",
         "retry main --zone odd.example",
+        "reopen main --zone odd.example",
         "support-resolved main --zone long.example",
         "sign-off approve main --wave 1 --yes",
         "sign-off approve main --zone odd.example --yes",
+        "sign-off approve main --zone odd.example --zone bank.example --yes",
+        "sign-off approve main --cause false --yes",
+        "sign-off reject main --wave 1 --yes",
+        "sign-off reject main --zone odd.example --yes",
+        "sign-off causes main",
         "repair campaign/main --reason x",
         "repair campaign/main --reason x --dry-run",
         f"repair zone/{zone}/waf --reason x",
         "report main",
+        "report main --for-approval",
+        "export terraform main --out tf",
         "watch main",
         "status main",
         "audit export main --out audit.jsonl",
@@ -124,7 +133,7 @@ def test_another_archive_than_the_campaigns_is_refused_at_once(
     ):
         said = refused(6, *other, *verb.split())
         assert OTHER in said and "other is no folder" in said, verb
-    assert not (place.folder / "audit.jsonl").exists()
+    assert not (place.folder / "audit.jsonl").exists() and not list((place.folder / "tf").glob("*"))
     # What stops it goes on: its disk may not be mounted.
     ran = in_process(*other, "pause", "main")
     assert ran.code == 0 and "other is no folder, and nothing can be signed there" in ran.err, ran
@@ -176,6 +185,40 @@ def test_long_work_shows_that_it_goes_on(watched: None) -> None:
     signers = ".edgeshift/authority/allowed_signers"
     ran = in_process("audit", "verify", "audit.jsonl", "--signers", signers)
     assert ran.code == 0 and "proving audit.jsonl …" in ran.err
+
+
+def test_what_is_asked_of_temporal_is_said_with_v(place: Place) -> None:
+    """Each question to a workflow, on stderr; the result is printed as without it."""
+    ran = place.run("status", "main", "-v")
+    assert ran.code == 0 and "main  waf  running" in ran.out
+    asked = re.findall(r"^· Temporal: ask (\S+) for (\S+)$", ran.err, re.MULTILINE)
+    assert ("campaign/main", "summary") in asked
+
+
+def test_whoever_writes_to_zones_is_told_where(place: Place) -> None:
+    """Sign-offs, what starts zones again, what is told of support, a repair: before a question and an
+    answer, and where they are refused; a receipt says it too.
+    """
+    asked = place.run("sign-off", "approve", "main", "--wave", "1", "--by", "ada")
+    assert asked.code == 6 and asked.err.startswith(at(place)) and "pass --yes" in asked.err
+    for code, words in (
+        (0, "sign-off reject main --zone shop-3.example --by ada --yes"),
+        (0, "sign-off reject main --cause false --by ada --yes"),
+        (0, "reopen main --zone shop-3.example"),
+        (0, "retry main --zone legacy.example"),
+        (0, "support-resolved main --zone long.example"),
+        (6, "repair campaign/main --reason x"),
+    ):
+        ran = place.run(*words.split())
+        assert ran.code == code and ran.err.startswith(at(place)) and ran.err.count(at(place)) == 1, ran
+        if words.startswith("sign-off"):
+            place.until("main", lambda places: places.get("rejected", 0) >= 1)
+    place.until("main", lambda places: places.get("blocked") == 1 and places.get("awaiting") == 5)
+    for words in (
+        "retry main --zone legacy.example",
+        "sign-off reject main --zone shop-1.example --zone shop-2.example --by ada --yes",
+    ):
+        assert where(place).items() <= place.json(*words.split()).items(), words
 
 
 def test_an_abort_says_it_once(place: Place) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -221,6 +222,17 @@ def test_make_targets_on_a_page_are_targets() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         for target in re.findall(r"(?:`|^\$ )make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_make_demo_runs_the_demo() -> None:
+    """What the README promises of it; each area's the same of its own."""
+    for target, words in {
+        "demo": "edgeshift demo",
+        "demo-esc": "edgeshift demo --area esc",
+        "demo-log-fields": "edgeshift demo --area log-fields",
+    }.items():
+        told = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert any(line.split("/")[-1] == words for line in told.stdout.splitlines()), told.stdout
 
 
 def test_the_version_of_the_changelog_is_the_projects() -> None:

@@ -99,11 +99,14 @@ async def test_a_person_repairs_a_workflow_that_does_not_replay(
             return found.raw_description.pending_workflow_task.attempt >= FAILS_OFTEN
 
         await eventually(fails_often, 60, "its task fails")
-        code, out, _ = await asyncio.to_thread(repair, "--dry-run")
+        code, out, err = await asyncio.to_thread(repair, "--dry-run", "--verbose")
         assert (code, "Nothing was changed." in out) == (0, True)
+        assert f"· Temporal: describe {identifier}" in err and "Temporal: reset" not in err
         assert (await handle.describe()).run_id == handle.first_execution_run_id
-        code, out, _ = await asyncio.to_thread(repair)
+        code, out, err = await asyncio.to_thread(repair, "--verbose")
         assert (code, "It continues in run " in out) == (0, True)
+        broken = handle.first_execution_run_id
+        assert f"· Temporal: reset {identifier}, run {broken}, to event " in err
         assert (await handle.describe()).run_id in out
         again = temporal_client.get_workflow_handle(identifier)
         # Whoever is blocked has no slots, and both words of that are there.

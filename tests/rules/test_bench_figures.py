@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -9,9 +10,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from rich.console import Console
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 
+from bench import startup
 from bench.figures import spread, told
 from bench.planted import compared, made_worse, planted_in
 from bench.roll_back import roll_back
@@ -157,3 +160,15 @@ def test_figures_are_told_by_their_least_median_and_most() -> None:
     """And where there are none, that is said."""
     assert told(spread([3.0, 1.0, 2.0]), "s") == "1 / 2 / 3 s"
     assert told(spread([])) == "none"
+
+
+def test_a_start_is_judged_by_its_median() -> None:
+    """In the figures, and in the table: half of the rounds keep to the goal, or it is not met."""
+    quick = startup.judged(0.3, [(0.1, 0.05), (0.3, 0.06), (0.9, 0.07)])
+    slow = startup.judged(0.3, [(0.1, 0.05), (0.31, 0.06), (0.32, 0.07)])
+    assert (quick["met"], slow["met"]) == (True, False)
+    assert (slow["least"], slow["median"], slow["cpu"]) == (0.1, 0.31, 0.05)
+    console = Console(width=120, record=True, file=io.StringIO())
+    startup.tell(console, {"calls": {"quick": quick, "slow": slow}, "rounds": 3, "load": 1.5})
+    ends = [line.split()[-2] for line in console.export_text().splitlines() if line.startswith("│ ")]
+    assert ends == ["yes", "no"]

@@ -39,6 +39,7 @@ HOSTILE = [
     "</style><style>*{display:none}",
     "javascript:alert(1)",
     "\u202egnp.exe\x1b[2J\x00",
+    "\x9b2J\u2066gnp.exe",
     "&lt;b&gt; ]]> <!-- ",
     '=HYPERLINK("http://evil.example")',
 ]
