@@ -186,8 +186,9 @@ class EscWork(AreaWork):
                     return await read_scope(self._connections, step.client, step.zone, covered, urgent=True)
 
                 reading, gone = found = await read()
-                if gone or digest(esc.state(reading)) != before:
-                    # A difference is believed when it stays.
+                if gone or digest(esc.state(reading)) != before or step.change.step is Kind.SET_SECRET:
+                    # A difference is believed when it stays; so is that there is no secret, since one that
+                    # did not show would be lost for good.
                     reading, gone = await twice("esc.get", read, first=found)
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time", turn=False) from None

@@ -23,7 +23,7 @@ TEST_SECRET = "edgeshift-"
 
 _SECRET_BODY = "esc_test_secret"
 
-CALLS = 11
+CALLS = 12
 """Calls of the service that one scope takes after the plan where all goes well and a secret is set for it,
 besides one for each look at what was changed (docs/calls.md).
 """
