@@ -1,5 +1,5 @@
-"""What ``--verbose`` says of calls, as they are made: each request to Temporal about workflows, and each to
-the service. What asks about the server itself, as the doctor does, passes no interceptor.
+"""What ``--verbose`` says of requests to Temporal, as they are made: each that is about workflows. What asks
+about the server itself, as the doctor does, passes no interceptor.
 """
 
 from __future__ import annotations
@@ -7,10 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 from temporalio.client import Interceptor, OutboundInterceptor
-
-from edgeshift.runtime.redaction import redact_text
 
 Say = Callable[[str], None]
 
@@ -62,23 +59,3 @@ class _Requests(OutboundInterceptor):
     def list_workflows(self, input: Any) -> Any:
         self._say(f"Temporal: list {input.query}")
         return super().list_workflows(input)
-
-
-def explain_requests(say: Say) -> None:
-    """From now on, say each request over HTTP, with the status of its answer; never a header or a body.
-
-    It is heard at what sends it: readings and changes go there without httpx's client, which would log them.
-    """
-    ask = httpx.AsyncHTTPTransport.handle_async_request
-
-    async def told(self: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
-        what = redact_text(f"HTTP: {request.method} {request.url}")
-        try:
-            answer = await ask(self, request)
-        except httpx.HTTPError as why:
-            say(f"{what}: no answer ({type(why).__name__})")
-            raise
-        say(f"{what}: {answer.status_code}")
-        return answer
-
-    httpx.AsyncHTTPTransport.handle_async_request = told  # type: ignore[method-assign]

@@ -168,7 +168,8 @@ class Shell(Asking):
         settings = self.settings.temporal
         interceptors: list[Interceptor] = []
         if self.verbose:
-            from edgeshift.cli.explained import Explaining, explain_requests
+            from edgeshift.cli.explained import Explaining
+            from edgeshift.service_api.overheard import explain_requests
 
             interceptors = [Explaining(self.explain)]
             explain_requests(self.explain)
