@@ -1,4 +1,4 @@
-"""What ``--verbose`` says of calls to Temporal, as they are made: each request about workflows. What asks
+"""What ``--verbose`` says of requests to Temporal, as they are made: each that is about workflows. What asks
 about the server itself, as the doctor does, passes no interceptor.
 """
 

@@ -39,6 +39,17 @@ def _unescaped(text: str) -> str:
     return text.replace("\\e", "\x1b").encode("latin-1", "backslashreplace").decode("unicode_escape")
 
 
+def matters(message: str) -> bool:
+    """Whether an error is about --json itself: the verb has no such option, another one excludes it, or it
+    stands where a value is missing.
+    """
+    return (
+        "No such option: --json" in message
+        or "'--json' is not" in message
+        or ("--json" in message and "exclude" in message)
+    )
+
+
 @pytest.mark.parametrize("bad", ALL, ids=lambda bad: bad.line[:60] or "nothing")
 def test_it_is_told_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch, bad: Bad) -> None:
     """The exit code; one error that names the thing, a blank line, and a hint; nothing on stdout; nothing
@@ -61,6 +72,9 @@ def test_it_is_told_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch,
     told = in_process(*given, "--json")
     last = json.loads(told.err.splitlines()[-1])
     assert last["exit_code"] == told.code and last["message"] and last["hint"]
+    if "--json" not in given and not matters(last["message"]):
+        # Where there are several mistakes, each is a detail.
+        assert told.code == bad.code and bad.said in "\n".join([last["message"], *map(str, last["details"])])
     assert not any(hides(char) for char in told.err if char != "\n")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.service_api import ConnectionRefused, Credential, ServiceClient
-from edgeshift.service_api.explained import explain_requests
+from edgeshift.service_api.overheard import explain_requests
 from tests.service.simulated import simulated
 
 

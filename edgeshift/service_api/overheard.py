@@ -1,4 +1,4 @@
-"""What ``--verbose`` says of requests over HTTP, as they are made."""
+"""Every request over HTTP of this process, told as it is made, for whoever asked for that (``-v``)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import httpx
 
 from edgeshift.runtime.redaction import redact_text
 
+Say = Callable[[str], None]
 
-def explain_requests(say: Callable[[str], None]) -> None:
+
+def explain_requests(say: Say) -> None:
     """From now on, say each request over HTTP, with the status of its answer; never a header or a body.
 
     It is heard at what sends it: readings and changes go there without httpx's client, which would log them.
