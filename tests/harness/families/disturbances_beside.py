@@ -211,7 +211,9 @@ async def _damaged_of_zone(what: str, identifier: str, way: Way, world: World) -
 
 
 async def _damaged_targets(identifier: str, way: Way, world: World) -> Verdict:
-    """The frozen list is damaged under a running campaign, and put back later: nothing is lost."""
+    """The frozen list is damaged under a running campaign, and put back later: nothing is lost. A zone that
+    asks it meanwhile fails, since what is damaged stays so until a person sees to it.
+    """
 
     async def act(acting: Acting) -> None:
         stage = acting.stage
@@ -225,7 +227,8 @@ async def _damaged_targets(identifier: str, way: Way, world: World) -> Verdict:
         await asyncio.sleep(LONG)
         damage.fix()
 
-    return await play_beside(identifier, way, Beside(act, ("object damaged",), 3, first=True), world)
+    beside = Beside(act, ("object damaged",), 3, first=True, outcomes=frozenset({"failed"}))
+    return await play_beside(identifier, way, beside, world)
 
 
 async def _has_begun(stage: Stage, short: str) -> bool:

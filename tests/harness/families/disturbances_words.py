@@ -146,11 +146,12 @@ async def _sign_what_waits(stage: Stage, way: Way) -> None:
     """
     support = asyncio.create_task(way.people(stage))
     try:
-        async with asyncio.timeout(COMES_TO_WAIT):
-            waiting = await _waiting(stage)
-            while not waiting:
-                await asyncio.sleep(0.3)
-                waiting = await _waiting(stage)
+        # Not asyncio.timeout: a query of Temporal's that is cancelled may say so as an error of its own.
+        limit = asyncio.get_running_loop().time() + COMES_TO_WAIT
+        while not (waiting := await _waiting(stage)):
+            if asyncio.get_running_loop().time() > limit:
+                raise TimeoutError("no zone waits for its sign-off")
+            await asyncio.sleep(0.3)
         await stage.play.sign_zone(stage.name(waiting[0]))
         if fingerprints := [item.fingerprint for item in (await stage.play.summary()).waiting]:
             await stage.play.sign(fingerprints)
