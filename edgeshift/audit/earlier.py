@@ -1,5 +1,5 @@
 """What a file has of a target from before a request: what of it has used up what people signed, and when the
-attempt before began. Pure.
+attempt before began.
 
 The same as at the door (activities/change/earlier.py), as of the time of the request, by what has a time in
 the file: requests, and results that workers signed.

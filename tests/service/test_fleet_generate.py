@@ -134,7 +134,7 @@ def test_the_command_does_not_overwrite_unasked(tmp_path: Path) -> None:
     path.write_text("mine")
     arguments = ["generate", "--zones", "3", "--out", str(path)]
     refused = RUN.invoke(app, arguments)
-    assert isinstance(refused.exception, CommandError) and refused.exception.code == 2
+    assert isinstance(refused.exception, CommandError) and refused.exception.code == 6
     assert "--force" in refused.exception.hint and path.read_text() == "mine"
     assert RUN.invoke(app, [*arguments, "--force"]).exit_code == 0 and len(load_fleet(path).zones) == 3
 
