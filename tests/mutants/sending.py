@@ -134,7 +134,13 @@ SENDING = (
                 "        try:\n            found = os.stat(self._root)\n",
                 "        if self._known or not self._known:\n            return\n"
                 "        try:\n            found = os.stat(self._root)\n",
-            )
+            ),
+            # Else the next write would fail, since it makes no folder of the archive's own.
+            Edit(
+                "edgeshift/stores/folder_files.py",
+                "    folder = str(place.path)\n",
+                "    folder = str(place.path)\n    os.makedirs(folder, exist_ok=True)\n",
+            ),
         ],
         "archive-moved-away",
     ),
