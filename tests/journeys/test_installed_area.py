@@ -267,4 +267,4 @@ def test_every_rule_holds_by_its_checkers(path: str, tmp_path: Path, temporal_cl
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "no setting is changed without" in done.stdout and done.stdout.count("✓ held") == 11
+    assert "no setting is changed without" in done.stdout and done.stdout.count("✓ held") == 12
