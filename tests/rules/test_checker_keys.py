@@ -163,14 +163,27 @@ def test_people_are_counted_and_not_keys_nor_names() -> None:
     assert "0 of 1" in judged(begun, approval(begun, OPERATOR), roster=eyes)[0]
 
 
+def on_plan(plan: str) -> tuple[Request, ...]:
+    """The journal of a well-run campaign, the Professional zone's commit by a zone of another plan."""
+    sent = commit().seq
+    return tuple(
+        one.model_copy(update={"plan": plan}) if one.seq == sent else one for one in well_run().journal
+    )
+
+
 def test_evidence_that_did_not_pass_has_to_be_named() -> None:
-    """An approval that names it counts; one of the fingerprint, or of the zone alone, does not."""
+    """An approval that names it counts; one of the fingerprint, or of the zone alone, does not. Of a zone
+    that is not validated somebody else has laid it there.
+    """
     begun = start()
     evidence = EvidenceFile(digest="9" * 64, zone=PRO, proposal=commit().body_digest or "", verdict="fail")
-    assert judged(begun, approval(begun), evidence=(evidence,))
-    assert judged(begun, approval(begun, evidence="9" * 64), evidence=(evidence,)) == []
+    validated = on_plan("enterprise")
+    assert judged(begun, approval(begun), evidence=(evidence,), journal=validated)
+    named = approval(begun, evidence="9" * 64)
+    assert judged(begun, named, evidence=(evidence,), journal=validated) == []
     passed = evidence.model_copy(update={"verdict": "pass"})
-    assert judged(begun, approval(begun), evidence=(passed,)) == []
+    assert judged(begun, approval(begun), evidence=(passed,), journal=validated) == []
+    assert judged(begun, approval(begun), evidence=(evidence,), journal=on_plan("pro")) == []
 
 
 def test_the_archive_gives_what_verifies_under_its_own_digest(tmp_path: Path) -> None:
