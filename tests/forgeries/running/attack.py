@@ -223,10 +223,13 @@ class Attack:
         return self.enemy.get_workflow_handle(self.zone.id, run_id=described.run_id)
 
     async def say(self, name: str, message: object) -> Trace:
-        """Send the zone a signal."""
+        """Send the zone's run a signal; one that has ended takes none."""
         trace = await self.this_run()
-        with suppress(RPCError):
-            await self.zone.signal(name, message)
+        assert not isinstance(trace, str)
+        try:
+            await trace.signal(name, message)
+        except RPCError:
+            return "refused"
         return trace
 
     async def ask(self, handle: WorkflowHandle[Any, Any], name: str, message: object) -> Trace:
