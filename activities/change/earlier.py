@@ -21,11 +21,8 @@ from activities.connections import Connections
 from edgeshift.authority.door import Earlier
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
-from edgeshift.model.fleet import Area, Zone, ZoneOutcome
+from edgeshift.model.fleet import ENDS, Area, Zone
 from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key
-
-ENDS = (ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK)
-"""Outcomes of a change that took effect and was seen to its end."""
 
 
 @dataclass(frozen=True)

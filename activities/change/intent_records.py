@@ -20,22 +20,11 @@ from edgeshift.stores.documents import (
     get_record,
     intent_key,
 )
-
-ANSWERED = "answered"
-"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
-
-SHOWS = "it shows"
-"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
-
-OPENED = "opened"
-"""The step that a record names which stands before the intents of a step of several requests."""
-
-GIVEN_UP = "given_up"
-"""The step that a record names which keeps anything from being sent under its permit."""
-
-EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
-"""What may be recorded of an intent that has had an effect, or may have had one."""
-
+from edgeshift.stores.documents.intents import ANSWERED as ANSWERED
+from edgeshift.stores.documents.intents import EFFECTIVE as EFFECTIVE
+from edgeshift.stores.documents.intents import GIVEN_UP as GIVEN_UP
+from edgeshift.stores.documents.intents import OPENED as OPENED
+from edgeshift.stores.documents.intents import SHOWS as SHOWS
 
 AHEAD = timedelta(days=1)
 """How far the clock of whoever wrote an intent may be ahead of this one's."""

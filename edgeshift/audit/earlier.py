@@ -13,17 +13,7 @@ from datetime import datetime
 
 from edgeshift.authority.door import Earlier
 from edgeshift.messages import Step
-from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.documents import Intent
-
-ENDS = (ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK)
-"""Outcomes of a change that took effect and was seen to its end."""
-
-EFFECTIVE = frozenset({None, "answered", "it shows"})
-"""What may be recorded of a request that has had an effect, or may have had one."""
-
-OPENED = "opened"
-"""The step of a record that stands before the requests of a step of several."""
 
 Ends = Callable[[str, str], Sequence[datetime]]
 """When workers signed, in this run of the campaign, how a change by the proposal with this digest ended."""

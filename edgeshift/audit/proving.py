@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from edgeshift.audit.chain import Broken, Kind, Line, lines_of
-from edgeshift.audit.earlier import EFFECTIVE, ENDS, OPENED, Recorded, earlier_than
+from edgeshift.audit.earlier import Recorded, earlier_than
 from edgeshift.audit.index import Index
 from edgeshift.audit.judging import Request, Signed, judged
 from edgeshift.audit.proof import MOST, Finding, Proof, Sealed
@@ -48,14 +48,12 @@ from edgeshift.authority.statements import (
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.digests import NotCanonical, canonical_bytes, digest, fingerprint, named, sha256
-from edgeshift.model.fleet import CLAIMS, Zone, campaign_id
+from edgeshift.model.fleet import CLAIMS, ENDS, Zone, campaign_id
 from edgeshift.stores.documents import Intent
+from edgeshift.stores.documents.intents import EFFECTIVE, GIVEN_UP, OPENED
 
 MOST_STATEMENTS = 2_000
 """Starts, and words, of one campaign that count: as many as a worker looks at."""
-
-GIVEN_UP = "given_up"
-"""The step of a record which keeps anything from being sent under its permit."""
 
 MOST_REQUESTS = 2_000
 """Records of requests to one target, up to which each is judged by those before it."""

@@ -170,17 +170,15 @@ async def _check_archive(shell: Shell, client: Client, campaign: str, verb: str)
 
     archive = shell.archive()
     if verb != "resume" and not archive.is_made:
-        said = (
-            f"whether this is the campaign's archive cannot be read: {archive.name} is no folder, and nothing"
-            " can be signed there"
-        )
-        shell.errors.print(said, markup=False, soft_wrap=True)
-        return
-    try:
-        await operations.campaign_here(client, archive, campaign)
-    except ArchiveError as why:
-        said = f"whether this is the campaign's archive cannot be read: {why}"
-        shell.errors.print(said, markup=False, soft_wrap=True)
+        why = f"{archive.name} is no folder, and nothing can be signed there"
+    else:
+        try:
+            await operations.campaign_here(client, archive, campaign)
+            return
+        except ArchiveError as unread:
+            why = str(unread)
+    said = f"whether this is the campaign's archive cannot be read: {why}"
+    shell.errors.print(said, markup=False, soft_wrap=True)
 
 
 async def _names_left(

@@ -183,6 +183,9 @@ CLAIMS = frozenset(
 )
 """Outcomes that say what the service shows. Each rests on a result that a worker has signed."""
 
+ENDS = (ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK)
+"""Outcomes of a change that took effect and was seen to its end."""
+
 UNTOUCHED = frozenset(
     {
         ZoneOutcome.BLOCKED,

@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from activities.change import earlier as at_the_door
-from activities.change import intent_records
-from edgeshift.audit import earlier
 from edgeshift.authority.statements import AgainStatement, ResultStatement
 from edgeshift.messages import Step
 from edgeshift.model.digests import digest, sha256
@@ -168,10 +165,3 @@ async def test_a_result_of_the_second_of_a_request_is_none_of_before(done: Audit
     await ended(done, ZoneOutcome.MIGRATED, issued=later(3))
     await done.send(done.zones[0], "p-3", at=later(3) + timedelta(milliseconds=600))
     assert not said_of(done, await done.export())
-
-
-def test_the_words_of_the_door_are_those_of_the_file() -> None:
-    """They lie in another room."""
-    assert earlier.ENDS == at_the_door.ENDS
-    assert earlier.EFFECTIVE == intent_records.EFFECTIVE
-    assert earlier.OPENED == intent_records.OPENED

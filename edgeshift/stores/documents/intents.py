@@ -7,6 +7,21 @@ from typing import ClassVar
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.documents.codec import Document, Moment
 
+ANSWERED = "answered"
+"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
+
+SHOWS = "it shows"
+"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
+
+OPENED = "opened"
+"""The step that a record names which stands before the intents of a step of several requests."""
+
+GIVEN_UP = "given_up"
+"""The step that a record names which keeps anything from being sent under its permit."""
+
+EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
+"""What may be recorded of an intent that has had an effect, or may have had one."""
+
 
 def intent_key(target: Zone, area: Area, permit: str = "") -> str:
     """The archive's name of an intent; without a permit, where all of a target lie."""
