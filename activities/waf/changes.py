@@ -104,8 +104,8 @@ class WafWork(AreaWork):
             if not spec.consents.enforce_validation:
                 raise NotSent("nobody has consented to a validation in which the new WAF acts")
         await self._refuse_other_plan(step)
-        if change.config:
-            await self._compare_fresh(step)
+        # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
+        await self._compare_fresh(step)
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
         await self._refuse_beside_a_forgotten(step, body)
         result = await self._put(step, body, waf.Mode.VALIDATION)

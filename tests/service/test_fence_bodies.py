@@ -114,6 +114,18 @@ async def test_with_consent_the_rules_themselves_are_validated(tmp_path: Path) -
         assert [log_only for _, log_only in await play.sent()] == [False, False]
 
 
+@pytest.mark.parametrize("config", [None, "", "0" * 64])
+async def test_only_what_follows_from_the_zone_is_validated(config: str | None, tmp_path: Path) -> None:
+    """Nobody signs it: rules that somebody has laid into the archive are not sent, whatever configuration the
+    message names.
+    """
+    async with gate(tmp_path) as play:
+        planted = {**play.body, "rules": play.body["rules"][:1]}
+        shadow: Body = {"step": Step.VALIDATE, "mode": ValidationMode.SHADOW, "config": config}
+        assert (await play.change(planted, planted, **shadow)).status is ChangeStatus.DRIFTED
+        assert await play.sent() == []
+
+
 async def test_no_validation_is_sent_while_a_commit_may_show(tmp_path: Path) -> None:
     """Landing after it, a validation would leave the zone with rules that only log."""
     async with gate(tmp_path) as play:

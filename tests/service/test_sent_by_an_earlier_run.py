@@ -32,7 +32,7 @@ SENT_UNDER_ANOTHER = "a validation has been sent under another permit before"
 
 async def _validation(play: Gate, *, anew: bool) -> Change:
     mode = ValidationMode.SHADOW
-    message = await play.message(play.body, play.body, step=Step.VALIDATE, mode=mode, config="")
+    message = await play.message(play.body, play.body, step=Step.VALIDATE, mode=mode)
     return message.model_copy(update={"anew": anew})
 
 
@@ -197,12 +197,11 @@ async def test_a_validation_of_an_earlier_run_that_was_refused_holds_no_other_on
 
 
 async def test_a_validation_of_an_earlier_run_with_other_rules_is_taken_up(tmp_path: Path) -> None:
-    """As of the next mode: it shows, and is not what would be looked for. Nothing is sent over it."""
-    async with gate(tmp_path) as play:
-        other = {**play.body, "rules": play.body["rules"][:1]}
-        assert other["rules"] != play.body["rules"]
-        first = await play.change(other, other, step=Step.VALIDATE, mode=ValidationMode.SHADOW, config="")
+    """As of the mode before: it shows, and is not what would be looked for. Nothing is sent over it."""
+    async with gate(tmp_path, consents={"enforce_validation": True}) as play:
+        first = await _made(play, await _under(play, 1, anew=False))
         assert first.status is ChangeStatus.ANSWERED
-        again = await _made(play, await _under(play, 2, anew=True, used=(2,)))
+        next_mode = await _under(play, 2, anew=True, used=(2,))
+        again = await _made(play, next_mode.model_copy(update={"mode": ValidationMode.ENFORCE}))
         assert (again.status, again.earlier) == (ChangeStatus.UNKNOWN, True)
         assert len(await play.sent()) == 1

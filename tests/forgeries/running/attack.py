@@ -29,6 +29,7 @@ from edgeshift.authority.statements import DecisionStatement, StartStatement, St
 from edgeshift.messages import Permit, PlacesAsked, Step, TargetsAt, ZonePhase, ZoneStart, ZoneState
 from edgeshift.model.fleet import Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.runtime.temporal import memo_of
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.control import PAGE, Control
 from edgeshift.testbed.invariants.requests import Request
@@ -355,8 +356,16 @@ async def _told_wrong_now(stage: Stage, theirs: Collection[str]) -> list[str]:
 
 
 async def _runs(stage: Stage, zone: Zone, theirs: Collection[str]) -> bool:
+    """Whether the campaign's own workflow of the zone is open. Once it has ended, its id is free: the enemy may
+    have taken it, which goes on in further runs, and so may a campaign of his.
+    """
     described = await stage.play.zone(zone.name).describe()
-    return described.status is WorkflowExecutionStatus.RUNNING and described.run_id not in theirs
+    if described.status is not WorkflowExecutionStatus.RUNNING:
+        return False
+    first = described.raw_description.workflow_execution_info.first_run_id
+    if {described.run_id, first} & set(theirs):
+        return False
+    return (await memo_of(described) or {}).get("campaign") == stage.play.campaign.id
 
 
 async def on_record(trace: Trace) -> str:
