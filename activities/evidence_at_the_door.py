@@ -63,21 +63,27 @@ async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str
 
 
 class Validated(NamedTuple):
-    """When a worker was last about to set a zone into validation, and with which proposal: empty where its
-    record does not say so.
+    """When a worker was last about to set a zone into validation, and with which proposal, and the digest of
+    its archived document: empty where its record does not say so.
     """
 
     at: datetime
     digest: str
+    proposal: str = ""
 
 
 async def last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> Validated | None:
-    """The last validation that a worker was about to begin; None where none was: the zone was found so.
+    """The last validation that a worker was about to begin; None where none was: the zone was found so."""
+    return max(await validations(archive, recorded, start), default=None)
+
+
+async def validations(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> list[Validated]:
+    """The validations that workers were about to begin of a zone.
 
     A record that no worker has signed, or that cannot be read, may be in the place of a validation: it counts
     as one of when the archive took it, which is not before anything was sent.
     """
-    last: Validated | None = None
+    begun: list[Validated] = []
     async for key in archive.list(intent_key(start.target.zone, start.area)):
         try:
             found = await recorded.find(Intent, key)
@@ -86,8 +92,8 @@ async def last_validation(archive: Archive, recorded: WorkerRecords, start: Zone
         if found is None or found.unproven is not None:
             this = Validated(await archive.stored_at(key), "")
         elif found.record.step == Step.VALIDATE.value:
-            this = Validated(found.record.at, found.record.digest or "")
+            this = Validated(found.record.at, found.record.digest or "", found.record.proposal or "")
         else:
             continue
-        last = max(last or this, this)
-    return last
+        begun.append(this)
+    return begun

@@ -61,6 +61,7 @@ class WafActivities:
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)
+        prepared = prepared.model_copy(update={"read_at": read_at})
         if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:
             found = await taken_up(self._connections, start, prepared, read_at)
             if not found.begun:

@@ -36,7 +36,8 @@ class Change(Message):
     ``window``: how long the activity may take before it sends. ``evidence``: digest of the zone's own, where
     it has some. ``anew``: whether the zone's run may have come out of a reset, so that an earlier one may
     have sent this step under this permit. ``used``: numbers of the permits that the run knows to be used;
-    what was sent under any other, an earlier one has sent.
+    what was sent under any other, an earlier one has sent. ``read_at``: when the reading began that it rests
+    on, where that is known.
     """
 
     start: ZoneStart
@@ -53,6 +54,7 @@ class Change(Message):
     evidence: str = ""
     anew: bool = False
     used: tuple[Number, ...] = ()
+    read_at: datetime | None = None
 
 
 class ChangeStatus(StrEnum):

@@ -68,7 +68,7 @@ class Prepared(Message):
     was made, and has to be taken back where it cannot go on. ``causes``: the codes that the verdict rests on;
     each case for support has a ticket. ``why``: these with their facts, and what else stands in the way;
     ``reasons``: the same as text. ``way_back``: this attempt has sent the way back of the change,
-    before its workflow was reset.
+    before its workflow was reset. ``read_at``: when the reading began, where that is known.
     """
 
     verdict: Verdict
@@ -86,6 +86,7 @@ class Prepared(Message):
     covered: str = ""
     begun: bool = False
     way_back: bool = False
+    read_at: datetime | None = None
 
     def blocked_by(self, why: Reason) -> Prepared:
         """The same, that cannot go on after all."""

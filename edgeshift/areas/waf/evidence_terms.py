@@ -130,7 +130,8 @@ class Evidence(BaseModel):
     ``earlier``: digest of the evidence of the shadow window before this one. ``cause``: why it did not pass;
     None where it did, and in evidence of an earlier version. ``names``: what rules that are
     in it are called, by their identifiers, as the events describe them. ``zone``, ``proposal``: the
-    identifier and the digest that it is about; empty in evidence of an earlier version.
+    identifier and the digest that it is about; empty in evidence of an earlier version. ``stored``: digest of
+    the rules that the zone ran when it was gathered; empty where they were not read.
     """
 
     zone: str = ""
@@ -163,4 +164,5 @@ class Evidence(BaseModel):
     alike: tuple[Finding, ...] = ()
     findings_left_out: int = 0
     earlier: str = ""
+    stored: str = ""
     names: dict[str, str] = {}
