@@ -48,6 +48,7 @@ from edgeshift.messages.campaign import (
     WaveSummary,
 )
 from edgeshift.messages.carried import CampaignCarried, Retried
+from edgeshift.messages.failures import MissingObject
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     AskProbe,
@@ -187,6 +188,7 @@ __all__ = [
     "LetCallsGo",
     "MergeAssessment",
     "Message",
+    "MissingObject",
     "OpenTicket",
     "Part",
     "Permit",
