@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf import Mode
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.messages.base import Explained, Message, Number, Permit, Step
 from edgeshift.messages.zone import ZoneReport, ZoneStart

@@ -13,7 +13,8 @@ from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.messages import Answer, CampaignSignOff, Waiting, ZonePhase, ZoneState
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
