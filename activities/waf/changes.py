@@ -24,16 +24,13 @@ from edgeshift.areas import waf
 from edgeshift.areas.waf.loss_texts import summaries
 from edgeshift.areas.waf.losses import lost_counts
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import Proposal, Snapshot, get_document
-
-LOOK = timedelta(seconds=60)
-"""How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
 
 
 class WafWork(AreaWork):

@@ -45,7 +45,7 @@ DEFINITION = AreaDefinition(
         "cli": "edgeshift.cli.areas.waf:PART",
         "demo": "edgeshift.testbed.demo.areas.waf:PART",
         "doctor": "edgeshift.doctor.areas.waf:PART",
-        "documents": "edgeshift.stores.documents.records:WAF",
+        "documents": "edgeshift.stores.documents.areas.waf:PART",
         "proposals": "edgeshift.operations.areas.waf:PART",
         "stack": "edgeshift.testbed.stack.areas.waf:PART",
         "views": "edgeshift.views.areas.waf:PART",
