@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from activities.records import WorkerRecords
 from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_again import AHEAD, passes
-from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.areas.evidence import AHEAD
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step, ZoneStart
-from edgeshift.model.fleet import Plan
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import (
     DocumentUnreadable,
@@ -26,27 +24,23 @@ from edgeshift.stores.documents import (
 async def evidence_passes(
     archive: Archive, recorded: WorkerRecords, change: Change, spec: CampaignSpec, now: datetime
 ) -> bool | None:
-    """Whether the zone's own evidence passed, by the campaign's file; None where its step needs none. It has
-    to be what a worker gathered for this campaign, in a window that began once the zone was last set into
-    validation. ``spec``: its durations scaled. Raises ArchiveError.
+    """Whether the zone's own evidence passed, by the campaign's file and as its area judges it; None where
+    its step needs none. It has to be what a worker gathered for this campaign, in a window that began once
+    the zone was last set into validation. ``spec``: its durations scaled. Raises ArchiveError.
     """
-    start, judged = change.start, spec.validation
+    start, again = change.start, area_of(spec.area).evidence
     zone = start.target.zone
-    if change.step is not Step.COMMIT or not area_of(spec.area).validates:
-        return None
-    if zone.plan is not Plan.ENTERPRISE or not judged.modes:
+    if change.step is not Step.COMMIT or again is None or not again.asked(spec, zone):
         return None
     if not change.evidence:
         return False
-    evidence = await get_document(archive, Evidence, change.evidence)
-    if evidence.zone != zone.id or evidence.proposal != change.digest:
-        return False
-    if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:
+    about = again.passes(await get_document(archive, again.document, change.evidence), spec, now)
+    if about is None or about.zone != zone.id or about.proposal != change.digest:
         return False
     if not await gathered_here(recorded, start, change.evidence):
         return False
     validated = await last_validation(archive, recorded, start)
-    return validated is None or validated.at <= evidence.since + ahead(spec)
+    return validated is None or validated.at <= about.since + ahead(spec)
 
 
 def ahead(spec: CampaignSpec) -> timedelta:

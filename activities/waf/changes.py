@@ -26,7 +26,7 @@ from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.areas.waf.loss_texts import summaries
 from edgeshift.areas.waf.losses import lost_counts
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest
 from edgeshift.model.durations import say_duration
@@ -44,9 +44,6 @@ EDITED = (
 )
 
 Answer = TypeVar("Answer")
-
-LOOK = timedelta(seconds=60)
-"""How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
 
 
 class WafWork(AreaWork):

@@ -15,7 +15,8 @@ from activities.evidence_at_the_door import Validated, ahead, gathered_here, las
 from activities.reports import tell_campaign
 from activities.stable_read import twice
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence, Window, agreed_rules, judge
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport, ZoneStart

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Step, Text, Why
 from edgeshift.model.durations import Duration

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence_terms import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.stores.documents import put_document

@@ -8,20 +8,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.validators import NUMBER, Part
 
 MOST_SAMPLES = 5
 MOST_FINDINGS = 50
 MOST_RULES = 100
 MOST_CLIENTS = 5
-
-
-class EvidenceVerdict(StrEnum):
-    """What the window's evidence says. It may block a sign-off, it never approves."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
 
 
 class EvidenceCause(StrEnum):
