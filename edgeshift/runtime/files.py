@@ -16,8 +16,8 @@ def whole_path(path: Path) -> Iterator[Path]:
     """Where to write what takes ``path``'s place when the work ends, and is gone if anything fails: then what
     was there stays.
 
-    Folders on the way are made, and are gone as well then. What is no plain file (a pipe, ``/dev/stdout``) is written directly. Raises
-    OSError with ``path`` as its file name.
+    Folders on the way are made, and are gone as well then. What is no plain file (a pipe, ``/dev/stdout``) is
+    written directly. Raises OSError with ``path`` as its file name.
     """
     with _named(path):
         place = Path(os.path.realpath(path))
