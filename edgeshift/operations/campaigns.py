@@ -34,6 +34,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, of_failure, the_campaign, told
 from edgeshift.operations.errors import (
+    BadInput,
     Failed,
     NotFound,
     OperationError,
@@ -130,13 +131,16 @@ async def assess(
 
 def _named(spec: CampaignSpec, archive: Archive, digest: str, problem: OperationError) -> OperationError:
     """The problem with the service's address in it, where it is one with the service, or with the archive's,
-    where the worker does not find the campaign file (``digest``) that was stored there just now.
+    where the worker does not find the campaign file (``digest``) that was stored there just now. What is
+    wrong in the file itself is told with where the file is described.
     """
     if digest in problem.text:
         return Failed(
             f"the worker does not find the campaign file in its archive; it was stored in {archive.name}",
             "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",
         )
+    if isinstance(problem, BadInput) and not problem.hint:
+        return BadInput(problem.text, "docs/campaign-file.md describes every field, such as targets")
     if not isinstance(problem, ServiceTrouble):
         return problem
     return ServiceTrouble(
