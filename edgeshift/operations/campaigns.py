@@ -34,6 +34,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, missing_object, of_failure, the_campaign, told
 from edgeshift.operations.errors import (
+    BadInput,
     Failed,
     NotFound,
     OperationError,
@@ -139,11 +140,16 @@ def _why_failed(
             f"the worker does not find the campaign file in its archive; it was stored in {archive.name}",
             "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",
         )
+<<<<<<< HEAD
     return _named(spec, of_failure(subject, failure.cause))
 
 
 def _named(spec: CampaignSpec, problem: OperationError) -> OperationError:
     """The problem, with the service's address in it where it is one with the service."""
+=======
+    if isinstance(problem, BadInput) and not problem.hint:
+        return BadInput(problem.text, "docs/campaign-file.md describes every field, such as targets")
+>>>>>>> w-small
     if not isinstance(problem, ServiceTrouble):
         return problem
     return ServiceTrouble(

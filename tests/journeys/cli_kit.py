@@ -175,13 +175,15 @@ class Place:
 
 
 @contextmanager
-def running_stack(folder: Path, fleet: str = FLEET) -> Iterator[Place]:
-    """The embedded stack over the small fleet, or another one, four hours a second."""
+def running_stack(folder: Path, fleet: str = FLEET, *options: str) -> Iterator[Place]:
+    """The embedded stack over the small fleet, or another one, four hours a second. ``options``: more of
+    `edgeshift up`.
+    """
     place = Place(folder)
     place.write("fleet.yaml", fleet)
     log = folder / "up.log"
     with log.open("w") as out:
-        command = [*CLI, "up", "--fleet", "fleet.yaml", "--time-scale", "14400"]
+        command = [*CLI, "up", "--fleet", "fleet.yaml", "--time-scale", "14400", *options]
         up = subprocess.Popen(command, cwd=folder, env=place.environment, stdout=out, stderr=out)
     try:
         limit = time.monotonic() + 90

@@ -353,6 +353,29 @@ def test_nothing_is_overwritten_without_asking(place: Place) -> None:
     assert resource.label == "shop-1_example_waf_managed"
 
 
+def test_an_export_that_is_refused_writes_nothing(place: Place) -> None:
+    """No folder that was not there; one that was there, with its files, stays as it was."""
+    export = ("export", "terraform", "main", "--out")
+    kept = place.folder / "kept"
+    kept.mkdir()
+    (kept / "mine.tf").write_text("# mine\n")
+
+    def there() -> list[Path]:
+        return sorted(one for one in place.folder.rglob("*") if ".edgeshift" not in one.parts)
+
+    before = there()
+    for out in ("new/below", "kept", "kept/below"):
+        place.refused(5, *export, out, "--zone", "long.example")
+        place.refused(2, *export, out, "--wave", "9")
+        place.refused(5, "export", "terraform", "nothing", "--out", out)
+    assert there() == before and (kept / "mine.tf").read_text() == "# mine\n"
+    # Of several files, the last one cannot be written: then none is.
+    (kept / "versions.tf").mkdir()
+    said = place.refused(2, *export, "kept", "--yes")
+    assert "--out kept/versions.tf cannot be written: it is a folder" in said
+    assert there() == sorted([*before, kept / "versions.tf"])
+
+
 def test_a_check_tells_whether_a_zone_still_is_as_signed(place: Place) -> None:
     """It reads only; levels that came back on are named, and the exit code says so."""
     wrote = len(place.writes())
