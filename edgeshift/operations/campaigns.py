@@ -140,16 +140,15 @@ def _why_failed(
             f"the worker does not find the campaign file in its archive; it was stored in {archive.name}",
             "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",
         )
-<<<<<<< HEAD
     return _named(spec, of_failure(subject, failure.cause))
 
 
 def _named(spec: CampaignSpec, problem: OperationError) -> OperationError:
-    """The problem, with the service's address in it where it is one with the service."""
-=======
+    """The problem, with the service's address in it where it is one with the service. What is wrong in the
+    file itself is told with where the file is described.
+    """
     if isinstance(problem, BadInput) and not problem.hint:
         return BadInput(problem.text, "docs/campaign-file.md describes every field, such as targets")
->>>>>>> w-small
     if not isinstance(problem, ServiceTrouble):
         return problem
     return ServiceTrouble(
