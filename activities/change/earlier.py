@@ -28,7 +28,7 @@ from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_
 @dataclass(frozen=True)
 class _Sent:
     """An intent of the campaign's, by a worker. ``seen``: whether what it stands for was watched to its
-    end.
+    end, and not found to have never shown.
     """
 
     record: Intent
@@ -151,7 +151,7 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
 
 async def _sent(connections: Connections, key: str, record: Intent) -> _Sent:
     seen = await connections.records.proven(Seen, beside_of(key, "seen"), forgiving=True)
-    return _Sent(record, seen is not None)
+    return _Sent(record, seen is not None and seen.showed is not False)
 
 
 async def _ended(connections: Connections, change: Change, spec: CampaignSpec, sent: _Sent) -> list[datetime]:
