@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.boundary import named_failures
 from activities.change.door import MutationActivities
-from activities.change.intents import goes_on, own_commit
+from activities.change.intents import own_commit
 from activities.change.own_changes import OwnChange, landed_change, last_change, never_showed
 from activities.standing import where_undone
 from edgeshift.messages import Part
@@ -51,7 +52,7 @@ def begun() -> ActivityEnvironment:
 @asynccontextmanager
 async def sent(folder: Path, *, ago: float = 0, ahead: bool = False) -> AsyncIterator[Guarded]:
     """A zone to which a commit was sent so many seconds ago, by a worker whose clock is right."""
-    terms = {"commit": {"migration_limit": "3s", "margin": "1s"}, "request_limit": "3s"}
+    terms: dict[str, Any] = {"commit": {"migration_limit": "3s", "margin": "1s"}, "request_limit": "3s"}
     async with guarded(folder, clock=ClockAhead() if ahead else None, **terms) as door:
         await door.begin(issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=9))
         proposal = await door.archive.put_json({"body": door.gate.body})
@@ -63,8 +64,9 @@ async def sent(folder: Path, *, ago: float = 0, ahead: bool = False) -> AsyncIte
 async def test_a_clock_that_runs_ahead_ends_no_time_in_which_a_commit_may_show(tmp_path: Path) -> None:
     """A zone that ends would else be looked at once, and be told as not touched before the commit shows."""
     async with sent(tmp_path, ahead=True) as door:
-        part = await begun().run(MutationActivities(door.gate.connections, {}).look_back, door.gate.start)
-        assert isinstance(part, Part) and part.prepared is not None and part.may_show
+        look = MutationActivities(door.gate.connections, {}).look_back
+        part: Part = await begun().run(look, door.gate.start)
+        assert part.prepared is not None and part.may_show
 
 
 async def test_a_clock_that_runs_ahead_has_nothing_told_as_undone(tmp_path: Path) -> None:
@@ -73,13 +75,13 @@ async def test_a_clock_that_runs_ahead_has_nothing_told_as_undone(tmp_path: Path
         start, there = door.gate.start, door.gate.connections
 
         @named_failures
-        async def asked() -> tuple[ZoneOutcome, OwnChange | None, bool]:
+        async def asked() -> tuple[ZoneOutcome, OwnChange | None]:
             undone = await where_undone(
                 there, start.spec, start.campaign_run, start.target, 1, ZoneOutcome.ROLLED_BACK, LIMIT
             )
-            return undone, await last_change(there, start), await goes_on(there, start)
+            return undone, await last_change(there, start)
 
-        undone, own, _ = await begun().run(asked)
+        undone, own = await begun().run(asked)
         assert undone is ZoneOutcome.UNKNOWN
         assert own is not None and own.may_show and not own.is_over
 
