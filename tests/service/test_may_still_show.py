@@ -56,7 +56,7 @@ async def sent(folder: Path, *, ago: float = 0, ahead: bool = False) -> AsyncIte
     async with guarded(folder, clock=ClockAhead() if ahead else None, **terms) as door:
         await door.begin(issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=9))
         proposal = await door.archive.put_json({"body": door.gate.body})
-        named = {"proposal": proposal, "snapshot": door.gate.snapshot}
+        named: dict[str, Any] = {"proposal": proposal, "snapshot": door.gate.snapshot}
         await door.sent_before("first", ago * HOURS, **named)
         yield door
 
