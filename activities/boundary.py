@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
@@ -97,6 +98,16 @@ def _is_final(failure: Failure) -> bool:
     return failure.tries == 1 or (activity.in_activity() and activity.info().attempt >= failure.tries)
 
 
+_BEGAN: ContextVar[float | None] = ContextVar("began", default=None)
+"""When the activity that is under way began, by the monotonic clock of this process."""
+
+
+def passed() -> timedelta:
+    """For how long the activity that is under way has been, as this process has seen it."""
+    began = _BEGAN.get()
+    return timedelta(seconds=time.monotonic() - began) if began is not None else timedelta(0)
+
+
 def named_failures(work: Work) -> Work:
     """Name the failures of an activity's outside systems; bugs keep their own names and are retried as they
     are.
@@ -104,6 +115,7 @@ def named_failures(work: Work) -> Work:
 
     @functools.wraps(work)
     async def guarded(*args: Any, **kwargs: Any) -> Any:
+        _BEGAN.set(time.monotonic())
         try:
             return await work(*args, **kwargs)
         except _KNOWN as failure:

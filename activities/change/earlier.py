@@ -125,4 +125,5 @@ async def _effective(
         found = await connections.results.proven(spec, sent.run, change.start.target.zone.id)
         ends = [found[end].issued for end in ENDS if end in found and found[end].proposal == sent.digest]
     seen = await connections.records.proven(Seen, beside_of(key, "seen"), forgiving=True)
-    return Effective(sent, at, ends, seen is not None)
+    # What never came to show was watched to no end.
+    return Effective(sent, at, ends, seen is not None and seen.showed is not False)

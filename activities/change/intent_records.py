@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
+from activities.boundary import passed
 from activities.connections import Connections
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, Zone
@@ -94,7 +95,7 @@ async def _put_right(connections: Connections, key: str) -> bool:
     said = await get_record(connections.archive, NothingMore, beside_of(key, "nothing"))
     if said is None or said.reason in EFFECTIVE:
         return False
-    return now_of(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
+    return surely_now(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
 
 
 async def as_stored(connections: Connections, key: str, record: Intent) -> Intent:
@@ -117,6 +118,24 @@ def now_of(connections: Connections) -> datetime:
     """What time it is by this machine's clock, or by the server's where that is later."""
     now = connections.clock.now()
     return max(now, activity.info().started_time) if activity.in_activity() else now
+
+
+def surely_now(connections: Connections) -> datetime:
+    """What time it surely is: by this machine's clock, or by the server's where that is earlier. For whatever
+    holds no more once a time has passed, such as that a change may still come to show: it is recorded by the
+    server's clock or a later one, and a clock that runs ahead must not end that early.
+    """
+    now = connections.clock.now()
+    return min(now, by_server(connections))
+
+
+def by_server(connections: Connections) -> datetime:
+    """What time it is by the server's clock, or a little earlier: since the activity began, by how long this
+    process has seen it go on. By this machine's outside of an activity.
+    """
+    if not activity.in_activity():
+        return connections.clock.now()
+    return activity.info().started_time + passed()
 
 
 def beside_of(intent: str, what: str) -> str:

@@ -17,11 +17,12 @@ from activities.change.intent_records import (
     OPENED,
     as_stored,
     beside_of,
+    by_server,
     intents_of,
     is_answered,
     is_seen,
-    now_of,
     reason_of,
+    surely_now,
 )
 from activities.change.intent_records import SHOWS as SHOWS
 from activities.connections import Connections
@@ -177,7 +178,7 @@ async def commit_may_show(
     ``now``: where it is known better than by this machine's clock. ``beside``: what stands under the permit
     whose record this is does not count.
     """
-    now = now or connections.clock.now()
+    now = now or surely_now(connections)
     async for sent in intents_of(connections, zone, area, beside=beside):
         key = sent.key
         if not sent.commits or now >= sent.record.at + limit:
@@ -194,7 +195,7 @@ async def goes_on(connections: Connections, start: ZoneStart) -> bool:
     """Whether a step of several requests was begun at the target so lately that whoever makes it, as for a
     run that was reset since, may still have one to send.
     """
-    since = connections.clock.now() - start.policy.over_after
+    since = surely_now(connections) - start.policy.over_after
     zone, area = start.target.zone, start.area
     async for sent in intents_of(connections, zone, area, opened=True):
         if sent.record.step == OPENED and sent.record.at >= since:
@@ -206,7 +207,7 @@ async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datet
     """Until when a change that a worker has sent to the target may be on its way, where nobody has recorded
     that it was answered; None where there is none. As long as the campaign's file says that a request takes.
     """
-    policy, now = zone_policy(await connections.spec(start.spec)), now_of(connections)
+    policy, now = zone_policy(await connections.spec(start.spec)), by_server(connections)
     latest: datetime | None = None
     async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
         until = sent.record.at + policy.request_limit + policy.margin
@@ -224,11 +225,15 @@ async def close_intents(connections: Connections, zone: Zone, area: Area, keys: 
             await came_to_nothing(connections, sent.key, SHOWS)
 
 
-async def seen_through(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
-    """Record that these intents of the zone were watched to their end: nobody takes them up again."""
+async def seen_through(
+    connections: Connections, zone: Zone, area: Area, keys: Collection[str], *, showed: bool | None = None
+) -> None:
+    """Record that these intents of the zone were watched to their end: nobody takes them up again.
+    ``showed``: False where they never came to show; that uses no approval (activities/change/earlier.py).
+    """
     async for sent in intents_of(connections, zone, area, forgiving=True):
         if sent.proven and sent.key in keys:
-            await connections.records.create(beside_of(sent.key, "seen"), Seen())
+            await connections.records.create(beside_of(sent.key, "seen"), Seen(showed=showed))
 
 
 async def left_in(
@@ -302,7 +307,7 @@ async def own_commit(
     that came to nothing, or that nobody knows of, leaves the commit as it was. ``read_at``: when the target
     was read, where that was not just now; an answer that came since says nothing of what was read.
     """
-    read_at = read_at or connections.clock.now()
+    read_at = read_at or surely_now(connections)
     found = sorted(
         [
             (sent.record.at, sent.key, sent.record)

@@ -13,8 +13,8 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.change.intent_records import EFFECTIVE, intents_of, now_of, reason_of
-from activities.change.intents import ANSWERED, as_begun, run_of
+from activities.change.intent_records import EFFECTIVE, intents_of, reason_of, surely_now
+from activities.change.intents import ANSWERED, as_begun, run_of, seen_through
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -26,6 +26,9 @@ from edgeshift.stores.documents import Intent, Proposal, get_document
 
 NOT_OURS = "no worker has signed that this campaign made the change"
 """Why nothing is signed of a look where the archive has no such record."""
+
+A_MOMENT = timedelta(milliseconds=200)
+"""How much longer than a change may take is waited: two clocks that tell the time differ a little."""
 
 NOT_ENOUGH = "it has not been watched for as long as it is to be"
 """Why nothing is signed of a change that was made a short while ago."""
@@ -51,9 +54,11 @@ class OwnChange:
     mine: frozenset[str]
     """Those of ``sent`` that are the campaign's."""
     began: datetime
-    """When this was read."""
+    """When this was read, surely: by the clock that is behind, of this machine's and the server's."""
     effect: timedelta
     """For how long from its intent on it may come to show, by the campaign's file."""
+    on_the_wire: timedelta
+    """For how long from its intent on its request may be under way before that, by the campaign's file."""
     watch: timedelta
     """How long it is watched, by the campaign's file."""
 
@@ -72,6 +77,13 @@ class OwnChange:
         return self.began >= self.record.at + self.effect
 
     @property
+    def may_land_in(self) -> timedelta:
+        """How much longer it may come to show, also where its request was on the wire for as long as it may
+        be; not above zero once it cannot any more.
+        """
+        return self.record.at + self.on_the_wire + self.effect - self.began
+
+    @property
     def watched_enough(self) -> bool:
         """Whether it was sent so long ago that whoever has watched it since has done so to the end."""
         return self.began >= self.record.at + self.watch
@@ -85,7 +97,7 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
     spec = await connections.spec(start.spec)
     if not is_of(start, spec):
         return None
-    policy, began = zone_policy(spec), now_of(connections)
+    policy, began = zone_policy(spec), surely_now(connections)
     found = [sent async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True)]
     back = answered = False
     for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
@@ -113,9 +125,31 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             mine=frozenset(one.key for one in found if one.record.campaign == start.campaign),
             began=began,
             effect=policy.migration_limit,
+            on_the_wire=policy.request_limit + policy.margin,
             watch=policy.watch,
         )
     return None
+
+
+async def landed_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
+    """The last change of the target, once it has come to show or cannot any more: that is waited for, where
+    its request may have been on the wire for some of the time in which it was looked for. None where there is
+    none of the campaign's, or another was sent meanwhile. To be asked before the target is read, as above.
+    """
+    own = await last_change(connections, start)
+    if own is not None and timedelta(0) < own.may_land_in <= own.on_the_wire + A_MOMENT:
+        await connections.clock.sleep((own.may_land_in + A_MOMENT).total_seconds())
+        own = await last_change(connections, start)
+    return own if own is not None and own.may_land_in <= timedelta(0) else None
+
+
+async def never_showed(connections: Connections, start: ZoneStart, own: OwnChange) -> None:
+    """Record of the commits up to ``own``, of which the target shows nothing though nothing of them can land
+    any more, that they never came to show: whoever makes the change from now on is somebody else, and it is
+    not taken up as the campaign's, nor taken back. Raises ArchiveError.
+    """
+    keys = own.commits & own.mine
+    await seen_through(connections, start.target.zone, start.area, keys, showed=False)
 
 
 async def last_change_if_known(connections: Connections, start: ZoneStart) -> OwnChange | None:
@@ -168,7 +202,7 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
     spec, run = await connections.spec(start.spec), run_of(start)
     if not is_of(start, spec):
         return None
-    effect, now = zone_policy(spec).migration_limit, now_of(connections)
+    effect, now = zone_policy(spec).migration_limit, surely_now(connections)
     bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, str | None]]()
     seen, backs = set[str](), list[datetime]()
     async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):

@@ -9,12 +9,20 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
+from activities.change.intent_records import surely_now
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
-from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, OwnChange, last_change, last_change_if_known
+from activities.change.own_changes import (
+    NOT_ENOUGH,
+    NOT_OURS,
+    OwnChange,
+    last_change,
+    last_change_if_known,
+)
 from activities.change.settled import unless_settled
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
+from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
 from activities.reports import awaiting, tell_campaign
 from activities.stable_read import twice
@@ -54,9 +62,6 @@ from edgeshift.stores.documents import (
 
 NO_SECRET = SecretStr("")
 
-MOST_TOLD = 5
-"""Differences that a result says in words; the report in the archive has all."""
-
 
 class EscActivities:
     """Readings and probes of one scope."""
@@ -72,7 +77,7 @@ class EscActivities:
         start = message.start
         target = start.target.zone
         client = await self._connections.service(start.spec, target)
-        covered, read_at = "", self._connections.clock.now()
+        covered, read_at = "", surely_now(self._connections)
         if target.kind is ScopeKind.ACCOUNT:
             zones = await twice("zones.list", lambda: zones_of(client, target))
             listed = CoveredZones(tuple(zones))
@@ -103,7 +108,7 @@ class EscActivities:
         show, or the URLs tell it.
         """
         start = message.start
-        agreed, _ = await self._probed(mine)
+        agreed, _ = await probed(self._connections, mine)
         return bool(agreed.differences) or await commit_may_show(
             self._connections, start.target.zone, start.area, start.policy.migration_limit, answered=True
         )
@@ -134,7 +139,7 @@ class EscActivities:
         above = await account_says(client, target)
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:
-            report, baseline = await prober.probe(zones, secret, _beat)
+            report, baseline = await prober.probe(zones, secret, beat)
         archive = self._connections.archive
         evidence = await put_document(archive, report, verify=True)
         kept = await put_document(archive, baseline, verify=True)
@@ -202,7 +207,7 @@ class EscActivities:
                 # It looks so whether it is off or on: the way back is sent until it is answered.
                 return Shown(reached=False, why=(Reason(code=ReasonCode.SECRET_ALONE),))
             if message.wanted:
-                await self._has_shown(start, own)
+                await has_shown(self._connections, start, own)
             else:
                 await self._is_undone(start, own)
             return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF if off else ReasonCode.ESC_ON),))
@@ -213,14 +218,12 @@ class EscActivities:
         if trouble:
             return Shown(reached=False, why=(Reason(code=ReasonCode.SETTING_UNREADABLE, said=trouble),))
         if message.wanted and only_secret:
-            return await self._settled_by_probe(message)
+            async with self._prober(await self._connections.spec(start.spec)) as prober:
+                return await settled_by_probe(self._connections, message, prober)
+        if message.wanted and (late := await stayed_on(self._connections, client, start, look)) is not None:
+            return late
         stays = ReasonCode.ESC_STAYED_ON if message.wanted else ReasonCode.ESC_STAYED_OFF
         return Shown(reached=False, unchanged=True, why=(Reason(code=stays),))
-
-    async def _has_shown(self, start: ZoneStart, own: OwnChange | None) -> None:
-        """It is off: whichever commit turned it off, those that were sent before it was read have shown."""
-        if own is not None and not own.back:
-            await close_intents(self._connections, start.target.zone, start.area, own.commits)
 
     async def _is_undone(self, start: ZoneStart, own: OwnChange | None) -> None:
         """It is on: nobody takes up what was sent before it was read, where a way back is on record, and what
@@ -231,41 +234,6 @@ class EscActivities:
             return
         await close_intents(self._connections, start.target.zone, start.area, own.sent)
         await seen_through(self._connections, start.target.zone, start.area, own.sent)
-
-    async def _settled_by_probe(self, message: Confirm) -> Shown:
-        """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1):
-        what the URLs answer tells then, where the probe found that turning off changes something.
-        """
-        start = message.start
-        spec, own = await self._connections.spec(start.spec), await last_change(self._connections, start)
-        # What was sent, whatever a message tells of it.
-        prepared = own.prepared(message.prepared) if own is not None else message.prepared
-        agreed, baseline = await self._probed(prepared)
-        async with self._prober(spec) as prober:
-            now = await prober.observe(baseline, _beat)
-        seen = esc_probe.still_seen(agreed, now)
-        if seen and len(seen) == len(agreed.differences):
-            await self._has_shown(start, own)
-            return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
-        as_before = agreed.model_copy(update={"differences": ()})
-        others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
-        # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
-        if others and not message.prepared.begun:
-            unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))
-            return Shown(reached=False, worse=True, why=(unshown,))
-        if own is not None and own.is_over:
-            # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
-            await seen_through(self._connections, start.target.zone, start.area, own.mine)
-        if seen or others or not agreed.differences:
-            return Shown(reached=False, why=(Reason(code=ReasonCode.NO_URL_TELLS),))
-        return Shown(reached=False, unchanged=True, why=(Reason(code=ReasonCode.ESC_ON_BY_URLS),))
-
-    async def _probed(self, prepared: Prepared) -> tuple[esc_probe.ProbeReport, Baseline]:
-        """What was agreed to, and what it is compared with."""
-        archive = self._connections.archive
-        proposal = await get_document(archive, ProbedProposal, prepared.proposal)
-        agreed = await get_document(archive, esc_probe.ProbeReport, proposal.report)
-        return agreed, await get_document(archive, Baseline, proposal.baseline)
 
     @activity.defn(name="watch_esc_scope")
     @named_failures
@@ -283,7 +251,7 @@ class EscActivities:
         if own is not None:
             # What was sent, whatever a message tells of it.
             message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
-        agreed, baseline = await self._probed(message.prepared)
+        agreed, baseline = await probed(self._connections, message.prepared)
         if message.back:
             return await self._watch_back(message, spec, agreed, baseline)
         client = await self._connections.service(start.spec, start.target.zone)
@@ -303,7 +271,7 @@ class EscActivities:
         if setting.always is False or (setting.always is None and setting.with_secret is None):
             return turned_on
         async with self._prober(spec) as prober:
-            now = await prober.observe(baseline, _beat)
+            now = await prober.observe(baseline, beat)
         worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
         if worse:
             return Watched.as_worse(Reason(code=ReasonCode.URLS_WORSE, names=tuple(worse[:MOST_TOLD])))
@@ -332,7 +300,7 @@ class EscActivities:
         as_before = agreed.model_copy(update={"differences": ()})
         async with self._prober(spec) as prober:
             while True:
-                now = await prober.observe(baseline, _beat)
+                now = await prober.observe(baseline, beat)
                 stays = esc_probe.still_seen(agreed, now)
                 others = esc_probe.worse(as_before, now, spec.esc.tolerance)
                 late = clock.monotonic() - began > spec.esc.effect_limit.total_seconds()
@@ -387,7 +355,3 @@ class EscActivities:
         kept = await put_document(archive, record, verify=True)
         await self._connections.results.record_watched(message, kept)
         return kept
-
-
-def _beat(done: int, of: int) -> None:
-    activity.heartbeat(done, of)

@@ -7,6 +7,7 @@ from typing import Any
 from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.change.intent_records import surely_now
 from activities.change.intents import seen_through, taken_up
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
@@ -47,7 +48,7 @@ class WafActivities:
         zone = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
-        read_at = self._connections.clock.now()
+        read_at = surely_now(self._connections)
         profile = client.profile
         reading = await read_zone(client, zone)
 

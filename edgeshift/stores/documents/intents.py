@@ -85,6 +85,12 @@ class CountedCommit(Document):
 
 
 class Seen(Document):
-    """``seen/…``, beside its intent: what was sent was watched to its end. It holds nothing; that it is there
-    counts. Written by the activities that verify or watch, read by whoever takes a change up again.
+    """``seen/…``, beside its intent: what was sent was watched to its end. That it is there counts.
+    Written by the activities that verify or watch, read by whoever takes a change up again.
+
+    ``showed``: False where it never came to show, and cannot any more; else not written.
     """
+
+    optional: ClassVar[frozenset[str]] = frozenset({"showed"})
+
+    showed: bool | None = None
