@@ -20,14 +20,27 @@ from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.runtime.redaction import register_secret
 from edgeshift.service_api import LogJob, NotFound
+from edgeshift.service_api.caller import BeforeSend
 from edgeshift.stores.documents import JobBefore
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_UPDATES = 5
 """How often one job is updated in one step, each time because somebody else wrote it meanwhile."""
 
+OLD_AFTER = 5.0
+"""Seconds after which what was read of a job is read again before it is sent back: it may have waited long
+for its turn to call, and log jobs have no versions that would tell of what others wrote meanwhile.
+"""
+
 _LISTS = frozenset({"logpull_options", "output_options"})
 _MOVING = frozenset({"last_complete", "last_error", "error_message"}) | _LISTS
+
+
+class ReadTooLongAgo(NotSent):
+    """Its turn came late: the job may be another one by now."""
+
+    def __init__(self) -> None:
+        super().__init__("what was read of a log job was too old when its turn to be sent came", turn=False)
 
 
 class JobsWriter:
@@ -45,6 +58,7 @@ class JobsWriter:
         self._step, self._trail, self._written = step, trail, written
         self._seen = seen
         self._names: list[str] = step.body["jobs"]["list"]
+        self._clock = step.fence.connections.clock
 
     async def list_fields(self, job: NewJobSpec | None, ways: Ways) -> ChangeResult:
         """The log fields into every job that pushes request logs; a new job where there is none, whose
@@ -70,7 +84,8 @@ class JobsWriter:
             result = ANSWERED
             if job.id in before:
                 result = await self._update(job, lambda one: self._restored(one, before[one.id]))
-            if result.status is ChangeStatus.ANSWERED and created and job.name == created and job.enabled:
+            ours = created is not None and _is_created(job, created)
+            if result.status is ChangeStatus.ANSWERED and ours and job.enabled:
                 result = await self._send(job, {"enabled": False}, f"-job-{job.id}-off")
             if result.status is not ChangeStatus.ANSWERED:
                 return result
@@ -95,12 +110,13 @@ class JobsWriter:
         return await in_time(step, agreed())
 
     async def _list(self, job: LogJob) -> ChangeResult:
-        await self._trail_of(job)
-        return await self._update(job, lambda one: self._updated(one))
-
-    async def _trail_of(self, job: LogJob) -> None:
-        if self._updated(job) is not None:
+        try:
+            changes = self._updated(job) is not None
+        except log_fields.OddOptions as odd:
+            raise _too_odd(job, odd) from None
+        if changes:
             await self._trail.changing_job(job)
+        return await self._update(job, self._updated)
 
     def _updated(self, job: LogJob) -> dict[str, Any] | None:
         return log_fields.updated(job.safe, self._names, self._step.client.profile)
@@ -115,6 +131,7 @@ class JobsWriter:
     async def _update(self, job: LogJob, body_of: Callable[[LogJob], dict[str, Any] | None]) -> ChangeResult:
         """Read, write and read back, until the job is as it is to be and all else of it as it was."""
         lost: ChangeResult | None = None
+        late: ReadTooLongAgo | None = None
         seen = job
         for number in range(1, MOST_UPDATES + 1):
             try:
@@ -128,7 +145,7 @@ class JobsWriter:
             except NotFound:
                 return ANSWERED
             except log_fields.OddOptions as odd:
-                raise NotSent(f"log job {job.id}: {odd}"[:200], ChangeStatus.DRIFTED) from None
+                raise _too_odd(job, odd) from None
             if number > 1:
                 self._note_changes(job, fresh)
             if body is None:
@@ -138,11 +155,20 @@ class JobsWriter:
                 return ANSWERED
             if lost is not None:
                 return lost
-            result = await self._send(job, body, f"-job-{job.id}-{number}")
+            late = None
+            try:
+                result = await self._send(
+                    job, body, f"-job-{job.id}-{number}", made_of=self._clock.monotonic()
+                )
+            except ReadTooLongAgo as why:
+                late = why
+                continue
             if result.status is ChangeStatus.UNKNOWN:
                 lost = result
             elif result.status is not ChangeStatus.ANSWERED:
                 return result
+        if late is not None:
+            raise late
         return lost or ChangeResult(
             status=ChangeStatus.REFUSED,
             reason=f"log job {job.id} does not keep the fields that it is to list",
@@ -157,14 +183,23 @@ class JobsWriter:
             if before.safe.get(key) != after.safe.get(key):
                 self._written.notes.append(f"log job {before.id}: {key} has changed meanwhile")
 
-    async def _send(self, job: LogJob, body: dict[str, Any], what: str) -> ChangeResult:
+    async def _send(
+        self, job: LogJob, body: dict[str, Any], what: str, made_of: float | None = None
+    ) -> ChangeResult:
+        """Update a job. ``made_of``: when that was read which the body was made of. Raises ReadTooLongAgo
+        where that is long ago when its turn has come.
+        """
         step = self._step
-        result = await write(
-            step,
-            self._written,
-            what,
-            lambda intend: step.client.update_log_job(step.zone.id, job.id, body, before_send=intend),
-        )
+
+        async def request(intend: BeforeSend) -> object:
+            async def checked() -> None:
+                if made_of is not None and self._clock.monotonic() - made_of > OLD_AFTER:
+                    raise ReadTooLongAgo
+                await intend()
+
+            return await step.client.update_log_job(step.zone.id, job.id, body, before_send=checked)
+
+        result = await write(step, self._written, what, request)
         if result.status is ChangeStatus.ANSWERED and job.id not in self._written.jobs:
             self._written.jobs.append(job.id)
         return result
@@ -177,7 +212,7 @@ class JobsWriter:
         """A new job, or the one of an earlier campaign turned on again. Raises NotSent."""
         step, zone = self._step, self._step.zone
         name = log_fields.own_name(spec, zone)
-        same = [job for job in there if job.name == name and job.dataset == log_fields.DATASET]
+        same = [job for job in there if _is_created(job, name)]
         elsewhere = [job for job in same if job.destination_conf != destination]
         if elsewhere:
             raise NotSent(
@@ -209,7 +244,9 @@ class JobsWriter:
             "-job-new",
             lambda intend: step.client.create_log_job(zone.id, body, before_send=intend),
         )
-        if result.status is ChangeStatus.UNKNOWN and any(job.name == name for job in await self._jobs()):
+        if result.status is ChangeStatus.UNKNOWN and any(
+            _is_created(job, name) for job in await self._jobs()
+        ):
             await step.fence.close()
             return ANSWERED
         return result
@@ -248,6 +285,15 @@ class JobsWriter:
                 status=ChangeStatus.REFUSED, reason="the service does not take the ownership challenge"
             )
         return challenge
+
+
+def _is_created(job: LogJob, name: str) -> bool:
+    """Whether a job is the one that edgeshift creates of this name: those of other datasets may share it."""
+    return job.name == name and job.dataset == log_fields.DATASET
+
+
+def _too_odd(job: LogJob, odd: log_fields.OddOptions) -> NotSent:
+    return NotSent(f"log job {job.id}: {odd}"[:200], ChangeStatus.DRIFTED)
 
 
 def _needs_nothing(job: LogJob, body_of: Callable[[LogJob], dict[str, Any] | None]) -> bool:

@@ -72,10 +72,13 @@ class RollbackLog:
             raise ArchiveCorrupt(f"the record {key} in the archive does not count: {found.unproven}")
         return found.record if found else None
 
-    async def sending(self, ruleset_id: str, over: int, rules: list[Rule]) -> None:
-        """Record a write that is about to be sent."""
+    async def sending(self, ruleset_id: str, over: int, rules: list[Rule], earlier: int = 0) -> None:
+        """Record a write that is about to be sent. ``earlier``: those over the same version before it, each
+        of which has a record of its own, also of the same rules.
+        """
         record = RulesSent(over=over, rules=rules)
-        key = f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(encoded(record))[:12]}"
+        again = f"-{earlier}" if earlier else ""
+        key = f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(encoded(record))[:12]}{again}"
         await self._records.create_own(key, record)
 
     async def sent(self, ruleset_id: str) -> list[log_fields.Sent]:

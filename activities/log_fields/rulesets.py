@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from activities.change.area_work import Step
 from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
+from activities.log_fields.ruleset_reading import (
+    agreed_ruleset,
+    find_ruleset,
+    present_ruleset,
+    version_of,
+    versions_since,
+)
 from activities.stable_read import FRESH, twice
 from edgeshift.areas import log_fields
-from edgeshift.areas.log_fields.rules import Rule
+from edgeshift.areas.log_fields.rules import Rule, over_version
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.messages import Step as Kind
@@ -26,6 +33,9 @@ T = TypeVar("T")
 
 MOST_PUTS = 8
 """How often the rules are put in one step, each time because somebody else wrote in the meantime."""
+
+READ_AGAIN_AFTER = 2.0
+"""Seconds, at most, until a reading is made again that is older than what we have put."""
 
 ANSWERED = ChangeResult(status=ChangeStatus.ANSWERED)
 
@@ -75,69 +85,6 @@ async def in_time(step: Step, reading: Coroutine[Any, Any, T]) -> T:
         raise NotSent("a fresh reading did not come in time", turn=False) from None
 
 
-async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
-    """The zone's ruleset of the phase with its rules, or None."""
-    for listed in await client.rulesets(zone_id, urgent=True):
-        if listed.kind == "zone" and listed.phase == log_fields.PHASE and listed.id:
-            try:
-                return await client.ruleset(zone_id, listed.id, urgent=True)
-            except NotFound:
-                return None
-    return None
-
-
-async def present_ruleset(client: ServiceClient, zone_id: str, known: str) -> Ruleset | None:
-    """The same; by its identifier, where it is ``known`` and still there."""
-    if known:
-        try:
-            return await client.ruleset(zone_id, known, urgent=True)
-        except NotFound:
-            pass
-    return await find_ruleset(client, zone_id)
-
-
-async def agreed_ruleset(
-    client: ServiceClient, zone_id: str, seen: Ruleset | object | None = FRESH
-) -> Ruleset | None:
-    """The same, read alike twice in a row: its rules are sent back as they are. ``seen``: the reading before,
-    where it was made just now.
-    """
-    first = await find_ruleset(client, zone_id) if seen is FRESH else cast("Ruleset | None", seen)
-    known = str(first.id) if first is not None else ""
-    return await twice(
-        "rulesets.get",
-        lambda: present_ruleset(client, zone_id, known),
-        lambda found: found and (found.id, found.version, found.raw.get("rules")),
-        first=first,
-    )
-
-
-def version_of(ruleset: Ruleset) -> log_fields.Version:
-    """A ruleset as a version. Raises NotSent where it cannot be read as one."""
-    rules = ruleset.raw.get("rules") or []
-    if odd := log_fields.unsound(rules):
-        raise NotSent(odd, ChangeStatus.DRIFTED)
-    if not str(ruleset.version).isdigit():
-        raise NotSent(f"the ruleset's version is {str(ruleset.version)[:20]!r}, and not a number")
-    return log_fields.Version(int(str(ruleset.version)), rules)
-
-
-async def versions_since(
-    client: ServiceClient, zone_id: str, ruleset_id: str, base: int, present: log_fields.Version
-) -> list[log_fields.Version]:
-    """Every version after ``base``, as far as it can be read."""
-    found = [present] if present.number > base else []
-    for number in range(base + 1, present.number):
-        try:
-            one = await client.ruleset_version(zone_id, ruleset_id, number, urgent=True)
-        except NotFound:
-            continue
-        rules = one.raw.get("rules") or []
-        if log_fields.unsound(rules) is None:
-            found.append(log_fields.Version(number, rules))
-    return found
-
-
 async def lost_since(
     client: ServiceClient, zone_id: str, trail: RollbackLog, ruleset: Ruleset | None, wanted: FieldSet
 ) -> str:
@@ -167,6 +114,11 @@ def _versions(numbers: Sequence[int]) -> str:
     return f"{agreed(len(numbers), 'version')} {', '.join(map(str, numbers))}"
 
 
+def _made_over(sent: Sequence[log_fields.Sent], version: log_fields.Version) -> int:
+    """How many writes were made over this version, as far as it is known."""
+    return sum(item.over == version.number for item in sent)
+
+
 class RulesetWriter:
     """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost. ``seen``: the
     zone's ruleset, or that it has none, where that was read just now.
@@ -189,10 +141,10 @@ class RulesetWriter:
         back = self._step.change.step is Kind.ROLL_BACK
         for number in range(1, MOST_PUTS + 1):
             if number > 1:
-                self._seen = await in_time(self._step, self._present())
+                self._seen = await self._up_to_date(self._present)
                 if await self._stands(self._seen):
                     return ANSWERED
-            ruleset = await in_time(self._step, self._agreed())
+            ruleset = await self._up_to_date(self._agreed)
             if ruleset is None:
                 if back:
                     return ANSWERED
@@ -213,6 +165,33 @@ class RulesetWriter:
 
     async def _agreed(self) -> Ruleset | None:
         return await agreed_ruleset(self._step.client, self._step.zone.id, self._seen)
+
+    async def _up_to_date(self, read: Callable[[], Awaitable[Ruleset | None]]) -> Ruleset | None:
+        """A reading in which what we have put shows. From one that lags behind, the same would be sent again,
+        over what others have built on ours meanwhile. Raises NotSent: with an unknown outcome where ours does
+        not come to show in time.
+        """
+        pause = min(self._step.change.start.policy.poll.total_seconds(), READ_AGAIN_AFTER)
+        behind = False
+
+        async def reading() -> Ruleset | None:
+            nonlocal behind
+            while self._is_behind(found := await read()):
+                behind, self._seen = True, FRESH
+                await self._step.fence.connections.clock.sleep(pause)
+            return found
+
+        try:
+            return await in_time(self._step, reading())
+        except NotSent:
+            if behind:
+                raise NotSent("the rules that were put do not show yet", ChangeStatus.UNKNOWN) from None
+            raise
+
+    def _is_behind(self, ruleset: Ruleset | None) -> bool:
+        if ruleset is None or self._put_over is None or str(ruleset.id) != self._written.ruleset:
+            return False
+        return str(ruleset.version).isdigit() and int(str(ruleset.version)) <= self._put_over
 
     async def _stands(self, ruleset: Ruleset | None) -> bool:
         """Whether our change is in a ruleset that we have put, and nobody's rules are lost. One answer is
@@ -246,9 +225,8 @@ class RulesetWriter:
         since: Sequence[log_fields.Version],
         present: log_fields.Version,
     ) -> log_fields.Reconciled:
-        return log_fields.reconcile(
-            base, sent, since, lambda rules: self._change(list(rules), str(present.number))
-        )
+        over = over_version(present.number, _made_over(sent, present))
+        return log_fields.reconcile(base, sent, since, lambda rules: self._change(list(rules), over))
 
     async def _create(self, number: int) -> ChangeResult | None:
         """Create the ruleset. None: go on; it is there, by us or by somebody else."""
@@ -276,6 +254,8 @@ class RulesetWriter:
     async def _put_once(self, ruleset: Ruleset, number: int) -> ChangeResult | None:
         """Look, and put once. None: look again."""
         step, zone_id, ruleset_id = self._step, self._step.zone.id, str(ruleset.id)
+        if ruleset_id != self._written.ruleset:
+            self._put_over = None
         self._written.ruleset = ruleset_id
         present = version_of(ruleset)
         base = await self._trail.base(ruleset_id, present)
@@ -314,7 +294,7 @@ class RulesetWriter:
             rule if rule.get("id") in known else {k: v for k, v in rule.items() if k != "id"}
             for rule in found.put
         ]
-        await self._trail.sending(ruleset_id, present.number, rules)
+        await self._trail.sending(ruleset_id, present.number, rules, _made_over(sent, present))
         self._put_over = present.number
         result = await write(
             step,

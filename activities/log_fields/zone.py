@@ -203,7 +203,7 @@ class LogFieldsActivities:
         created = await trail.created_job(log_fields.signed_job(body, start.target.zone))
         names = log_fields.needed(wanted)
         for job in reading.jobs:
-            if created and job.get("name") == created and job.get("enabled"):
+            if created and job.get("name") == created and log_fields.pushes(job):
                 return f"the log job {created} is still enabled"
             try:
                 was = before.get(job["id"])

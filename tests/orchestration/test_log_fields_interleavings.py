@@ -272,6 +272,33 @@ async def test_a_zone_without_a_job_gets_one_and_its_address_is_nowhere(
         assert key not in (await handle.fetch_history()).to_json()
 
 
+async def test_a_job_of_another_dataset_stays_on_though_it_has_the_name_of_ours(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The way back turns off the one that was created, and counts as made with the other one on."""
+    variable = f"EDGESHIFT_TEST_{uuid.uuid4().hex[:8].upper()}"
+    monkeypatch.setitem(os.environ, variable, "r2://{zone}/logs")
+    terms = {"job": {"destination": f"env:{variable}"}, "unverified": "roll_back"}
+    async with stage(temporal_client, tmp_path, "both.example", fields=terms) as (play, service):
+        theirs = {"name": "edgeshift-both.example", "dataset": "firewall_events", "enabled": True}
+        await service(
+            "POST",
+            "both.example",
+            "/logpush/jobs",
+            {**theirs, "destination_conf": "r2://both.example/events"},
+        )
+        await play.begin()
+        await play.sign_everything()
+        outcome, reason, _ = await settled(play, "both.example")
+        assert outcome is ZoneOutcome.ROLLED_BACK, reason
+        jobs = await service("GET", "both.example", "/logpush/jobs")
+        assert {job["dataset"]: job["enabled"] for job in jobs} == {
+            "firewall_events": True,
+            "http_requests": False,
+        }
+        assert {job["name"] for job in jobs} == {theirs["name"]}
+
+
 async def test_a_zone_that_has_it_all_and_one_that_cannot_are_left_alone(
     temporal_client: Client, tmp_path: Path
 ) -> None:

@@ -13,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgeshift.areas.log_fields.history import Reconciled, Sent, Version, reconcile, same_rules, three_way
-from edgeshift.areas.log_fields.rules import OUR_REF, PHASE, Rule, marked, merge, missing, rollback
+from edgeshift.areas.log_fields.rules import (
+    OUR_REF,
+    PHASE,
+    Rule,
+    marked,
+    merge,
+    missing,
+    over_version,
+    rollback,
+)
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.testbed.simulator.rulesets import prepared
 
@@ -199,18 +208,24 @@ def test_nothing_is_lost_however_the_writes_fall(scene: tuple[list[Edit], list[i
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("earlier", [False, True])
 @settings(max_examples=1000)
-@given(interleavings())
-def test_a_rollback_loses_nothing_either(scene: tuple[list[Edit], list[int]]) -> None:
+@given(scene=interleavings())
+def test_a_rollback_loses_nothing_either(earlier: bool, scene: tuple[list[Edit], list[int]]) -> None:
     """Our fields are taken out while others write: in the end the rules are those that there would be without
-    us. What is written leaves no mark, so nobody may read in the moment between our put and our look.
+    us. What is written leaves no mark of its own, so nobody may read in the moment between our put and our
+    look. ``earlier``: whether another campaign's fields were there before, and stay.
     """
     edits, order = scene
     start = [rule("a"), rule("b"), rule("c")]
+    if earlier:
+        start = merge(start, FieldSet(request_headers=("x-earlier",)), marked("earlier", "1"))
     service = Ruleset()
     service.put(start)
-    service.put(merge(service.read().rules, WANTED, marked("campaign", "1")))
-    us = Us(service, lambda over: lambda rules: rollback(start, rules, WANTED))
+    first = service.read()
+    service.put(merge(first.rules, WANTED, marked("campaign", "1")))
+    sent = [Sent(1, service.versions[-1])]
+    us = Us(service, lambda over: lambda rules: rollback(first.rules, rules, WANTED), first, sent)
     alone = play(start, edits, order, us, reads_between=False)
     assert same_rules(service.versions[-1], alone)
 
@@ -261,6 +276,54 @@ def test_an_undisturbed_put_is_left_alone() -> None:
     us.step()
     found = us.look()
     assert found.put is None and found.overwritten == () and found.written == (2,)
+
+
+def test_a_write_with_the_mark_of_an_earlier_campaign_is_not_taken_for_ours() -> None:
+    """Our way back restores the mark that our rule had before us. Somebody who had read it then writes it
+    too: what he wrote is seen to be replaced, and put again.
+    """
+    service = Ruleset()
+    service.put([rule("a")])
+    earlier = FieldSet(request_headers=("x-earlier",))
+    service.put(merge(service.read().rules, earlier, marked("earlier", "1")))
+    before = service.read()
+    sent = Sent(2, merge(before.rules, WANTED, marked("campaign", "2")))
+    service.put(list(sent.rules))
+    us = Us(service, lambda over: lambda rules: rollback(before.rules, rules, WANTED), before, [sent])
+    us.step()
+    service.put([*before.rules, rule("late")])
+    us.step()
+    found = us.look()
+    assert found.written == (3, 5) and found.overwritten == (4,)
+    assert [item["ref"] for item in found.put or ()] == ["a", OUR_REF, "late"]
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["commit", "way back"])
+def test_what_was_written_between_two_writes_of_ours_over_one_version_holds(back: bool) -> None:
+    """The first one showed late, so that the same was sent again over the same version; somebody has built on
+    the first one meanwhile.
+    """
+    service = Ruleset()
+    service.put([rule("a")])
+    base, sent = service.read(), []
+    if back:
+        sent.append(Sent(1, merge(base.rules, WANTED, marked("campaign", "1"))))
+        service.put(list(sent[0].rules))
+    over = service.read()
+    for earlier in (0, 1):
+        mark = marked("campaign", over_version(over.number, earlier))
+        put = rollback(base.rules, over.rules, WANTED) if back else merge(over.rules, WANTED, mark)
+        sent.append(Sent(over.number, put))
+        service.put(put)
+        if not earlier:
+            service.put(changes("a", "x-more")(service.read().rules))  # type: ignore[arg-type]
+    found = Us(service, merging(), base, sent).look()
+    between = over.number + 2
+    assert found.overwritten == (between,) and between not in found.written
+    assert [item["name"] for item in found.rest[0]["action_parameters"]["request_fields"]] == [
+        "x-a",
+        "x-more",
+    ]
 
 
 def test_a_version_that_cannot_be_read_is_named() -> None:

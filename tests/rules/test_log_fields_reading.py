@@ -91,6 +91,27 @@ def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: ReasonCode,
     assert said in found.reasons[0]
 
 
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ({}, Verdict.BLOCKED),
+        ({"dataset": "firewall_events"}, Verdict.READY),
+        ({"name": "customers"}, Verdict.READY),
+        ({"logpull_options": "fields=RayID"}, Verdict.READY),
+    ],
+)
+def test_our_own_job_that_is_off_blocks_where_its_options_need_a_guess(
+    more: dict[str, Any], verdict: Verdict
+) -> None:
+    """It would be turned on again, once the rules are written; no other job that is off matters."""
+    made = job(None, **{"name": "edgeshift-a.example", "enabled": False, **more})
+    found = assess(reading(jobs=[made]), zone(), WANTED, NEW)
+    assert found.verdict is verdict
+    assert found.causes == ((ReasonCode.ODD_LOG_JOB,) if verdict is Verdict.BLOCKED else ())
+    # Where another one pushes, it stays off.
+    assert assess(reading(jobs=[made, job()]), zone(), WANTED, NEW).verdict is Verdict.READY
+
+
 def test_wrong_names_block_before_anything_is_sent() -> None:
     """Every mistake at once."""
     found = assess(reading(), zone(), FieldSet(request_headers=("X-A", "x b")), None)

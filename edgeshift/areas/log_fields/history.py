@@ -20,6 +20,7 @@ from edgeshift.areas.log_fields.rules import (
     Rule,
     fields_of_rule,
     is_effective,
+    is_marked_over,
     is_ours,
     mark_of,
     our_place,
@@ -107,10 +108,13 @@ def reconcile(
 
 
 def _is_write(sent: Sent, version: Version, mark: str | None) -> bool:
-    """Whether a version is this write of ours: by its mark, and by its rules where it leaves no mark."""
+    """Whether a version is this write of ours: by the mark that it made, and by its rules where it made none.
+    A way back puts the mark of an earlier write back, which whoever had read that one has too.
+    """
     if version.number <= sent.over or mark != mark_of(sent.rules):
         return False
-    return mark is not None or same_rules(sent.rules, version.rules)
+    made = mark is not None and is_marked_over(mark, sent.over)
+    return made or same_rules(sent.rules, version.rules)
 
 
 def same_rules(one: Rules, other: Rules) -> bool:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.jobs import (
+    DATASET,
     Job,
     OddOptions,
     listed,
@@ -110,7 +111,7 @@ def assess(
         found.append(Reason(code=ReasonCode.ODD_RULES, said=odd))
     else:
         found += _no_room(reading, wanted, profile.most_log_fields)
-        found += _odd_jobs(reading, job, profile)
+        found += _odd_jobs(reading, zone, job, profile)
     if found:
         return Assessment(verdict=Verdict.BLOCKED, why=tuple(found))
     notes = warnings(reading, wanted, profile)
@@ -167,11 +168,14 @@ def _no_room(reading: Reading, wanted: FieldSet, most: int | None) -> list[Reaso
     return [Reason(code=ReasonCode.TOO_MANY_FIELDS, of=present, count=after, limit=most)]
 
 
-def _odd_jobs(reading: Reading, job: NewJobSpec | None, profile: ServiceProfile) -> list[Reason]:
+def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None, profile: ServiceProfile) -> list[Reason]:
     jobs = [one for one in reading.jobs if pushes(one)]
-    if not jobs and job is None:
-        off = [one for one in reading.jobs if one.get("dataset") == "http_requests"]
-        return [Reason(code=ReasonCode.NO_LOG_JOB, count=len(off))]
+    if not jobs:
+        off = [one for one in reading.jobs if one.get("dataset") == DATASET]
+        if job is None:
+            return [Reason(code=ReasonCode.NO_LOG_JOB, count=len(off))]
+        # The one of an earlier campaign is turned on again, with what it lists.
+        jobs = [one for one in off if one.get("name") == own_name(job, zone)]
     found = []
     for one in jobs:
         try:

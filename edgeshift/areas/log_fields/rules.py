@@ -8,6 +8,7 @@ read. Ours is one rule, known by its ``ref``.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,9 +59,21 @@ def mark_of(rules: Sequence[Rule]) -> str | None:
     return None if rule is None else str(rule.get("description") or "")
 
 
-def marked(label: str, version: str) -> str:
+def marked(label: str, over: str) -> str:
     """The description of our rule as one write makes it: for whom, and over which version."""
-    return f"{DESCRIPTION} ({label[:100]}, over version {version})"
+    return f"{DESCRIPTION} ({label[:100]}, over version {over})"
+
+
+def over_version(number: int, earlier: int) -> str:
+    """How a write names the version that it is made over: no two of them alike. ``earlier``: writes over the
+    same version before this one.
+    """
+    return f"{number}, write {earlier + 1}" if earlier else str(number)
+
+
+def is_marked_over(mark: str, number: int) -> bool:
+    """Whether a mark was made by a write over this version."""
+    return re.search(rf", over version {number}(, write \d+)?\)$", mark) is not None
 
 
 def fields_of_rule(rule: Mapping[str, Any]) -> tuple[CustomField, ...]:

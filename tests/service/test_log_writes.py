@@ -1,0 +1,143 @@
+"""What a step of log-fields sends where readings lag behind, turns come late, or jobs share a name."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgeshift.areas.log_fields.terms import NewJobSpec
+from edgeshift.messages import ChangeStatus
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.slots import Lane
+from edgeshift.runtime.clock import SystemClock
+from tests.service.log_writes_kit import Writes, log_writes
+
+OURS, TEAM, MEANWHILE = "Custom log fields, kept by edgeshift", "of another team", "written meanwhile"
+DESTINATION = "r2://bank/logs"
+JOB: dict[str, Any] = {"destination": DESTINATION, "name": "customers", "logpull_options": "fields=RayID"}
+
+
+@pytest.fixture
+def new(monkeypatch: pytest.MonkeyPatch) -> NewJobSpec:
+    """The log job that zones without one get."""
+    monkeypatch.setenv("EDGESHIFT_TEST_DESTINATION", DESTINATION)
+    return NewJobSpec(destination="env:EDGESHIFT_TEST_DESTINATION", name="{zone}")
+
+
+async def test_rules_whose_put_was_answered_are_not_sent_again_while_readings_lag(tmp_path: Path) -> None:
+    """Somebody builds on ours before the readings show it: a second write over the same version would replace
+    what he wrote.
+    """
+    async with log_writes(tmp_path) as zone:
+        # Two readings come before the write; of those after it the first ones do not show it.
+        await zone.lags(await zone.ruleset(), nth=3, times=3)
+        await zone.stranger("after_put")
+        result = await zone.put_rules()
+        assert result.status is ChangeStatus.ANSWERED
+        # His version is read, and ours put behind his.
+        ours = f"{OURS} (mine, over version 3)"
+        assert [rule["description"] for rule in (await zone.ruleset())["rules"]] == [TEAM, MEANWHILE, ours]
+        assert zone.written[-1].versions == [2, 4] and await zone.puts("rulesets.put") == 2
+
+
+async def test_rules_that_do_not_come_to_show_are_an_unknown_outcome(tmp_path: Path) -> None:
+    """Nothing is sent twice meanwhile."""
+    async with log_writes(tmp_path) as zone:
+        await zone.lags(await zone.ruleset(), nth=3, times=100)
+        result = await zone.put_rules(window=timedelta(seconds=3))
+        assert result.status is ChangeStatus.UNKNOWN and "do not show yet" in result.reason
+        assert await zone.puts("rulesets.put") == 1
+
+
+async def test_what_was_built_on_a_write_of_unknown_outcome_is_kept_when_it_is_sent_again(
+    tmp_path: Path,
+) -> None:
+    """Both land over one version, and somebody's rule between them: it is noticed, and put back."""
+    async with log_writes(tmp_path) as zone:
+        before = await zone.ruleset()
+        await zone.fault("server_error", "rulesets.put", effect="after", status=502, times=1)
+        await zone.lags(before, nth=3, times=1)
+        assert (await zone.put_rules()).status is ChangeStatus.UNKNOWN
+        await zone.stranger()
+        await zone.lags(before, times=2)
+        assert (await zone.put_rules()).status is ChangeStatus.ANSWERED
+        assert await zone.descriptions() == [TEAM, MEANWHILE, OURS]
+        assert zone.written[-1].versions[:2] == [2, 4]
+
+
+class Jumping(SystemClock):
+    """A clock that some time passes by at once."""
+
+    passed = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds, with those that passed."""
+        return super().monotonic() + self.passed
+
+
+class Late(Unpaced):
+    """Lets one turn come late, and somebody else write a log job meanwhile."""
+
+    def __init__(self, clock: Jumping, turn: int) -> None:
+        self.clock, self.turn = clock, turn
+        self.zone: Writes | None = None
+
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
+        """Return when one call may be made."""
+        zone, self.turn = self.zone, self.turn - 1
+        if zone is not None and self.turn == 0:
+            self.clock.passed += 10
+            (job,) = await zone.client.log_jobs(zone.zone_id)
+            body = {"logpull_options": "fields=RayID,ClientIP"}
+            await zone.client.update_log_job(zone.zone_id, job.id, body)
+
+
+async def test_a_log_job_is_read_again_where_its_turn_to_be_written_came_late(tmp_path: Path) -> None:
+    """What somebody has added to it while the write waited for its turn stays."""
+    clock = Jumping()
+    # Both readings of the list, and one of the job, come before the write.
+    pacer = Late(clock, turn=4)
+    async with log_writes(tmp_path, JOB, pacer=pacer, clock=clock) as zone:
+        pacer.zone = zone
+        result = await zone.list_fields()
+        assert result.status is ChangeStatus.ANSWERED and clock.passed
+        (job,) = await zone.client.log_jobs(zone.zone_id)
+        assert job.logpull_options == "fields=RayID,ClientIP,RequestHeaders"
+        assert await zone.puts("logpush.jobs.update") == 2
+
+
+EVENTS = {"name": "bank.example", "dataset": "firewall_events", "destination": "r2://bank/events"}
+
+
+async def test_a_log_job_of_another_dataset_is_not_turned_off_because_it_has_our_name(
+    tmp_path: Path, new: NewJobSpec
+) -> None:
+    """The way back turns off the job that the campaign has created, and no other of its name."""
+    async with log_writes(tmp_path, EVENTS, new=new) as zone:
+        assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
+        assert (await zone.take_back()).status is ChangeStatus.ANSWERED
+        jobs = await zone.client.log_jobs(zone.zone_id)
+        assert {job.dataset: job.enabled for job in jobs} == {"firewall_events": True, "http_requests": False}
+
+
+async def test_a_log_job_of_another_dataset_does_not_show_that_ours_was_created(
+    tmp_path: Path, new: NewJobSpec
+) -> None:
+    """Whether the one that nobody answered for is still to come is not known."""
+    async with log_writes(tmp_path, EVENTS, new=new) as zone:
+        await zone.fault("server_error", "logpush.jobs.create", effect="before", status=502)
+        assert (await zone.list_fields()).status is ChangeStatus.UNKNOWN
+
+
+async def test_options_of_our_own_job_that_need_a_guess_end_the_step_with_what_is_wrong(
+    tmp_path: Path, new: NewJobSpec
+) -> None:
+    """Somebody has taken the list out of the job of an earlier campaign, which is off: nothing is sent."""
+    job = {**JOB, "name": "bank.example", "logpull_options": "timestamps=rfc3339", "enabled": False}
+    async with log_writes(tmp_path, job, new=new) as zone:
+        result = await zone.list_fields()
+        assert result.status is ChangeStatus.DRIFTED and "list no fields=" in result.reason
+        assert await zone.puts("logpush.jobs.update") == 0
