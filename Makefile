@@ -34,7 +34,7 @@ define play
 @mkdir -p out
 @echo "==> Tests without a stack; those with one run beside them, and are shown at the end"
 @{ $(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(1)" $(AGAIN) $(2) $(STACKED) $(NONE_CHOSEN); } \
-	> out/test-stack.log 2>&1 & stack=$$!; ended=0; \
+	> out/test-stack.log 2>&1 & stack=$$!; ended=0; trap "kill $$stack 2> /dev/null; exit 130" INT TERM; \
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(1)" $(AGAIN) $(2) $(NONE_CHOSEN) || ended=$$?; \
 	wait $$stack || ended=$$?; cat out/test-stack.log; exit $$ended
 endef

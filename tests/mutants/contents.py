@@ -68,8 +68,8 @@ CONTENTS = (
         [
             Edit(
                 WAF_WORK,
-                "        if change.step is Kind.COMMIT:\n            await self._compare_fresh(step)\n",
-                "        if change.step is Kind.COMMIT:\n",
+                "            await self._compare_fresh(step)\n            await self._refuse_edited_since(step)\n",
+                "            await self._refuse_edited_since(step)\n",
             )
         ],
         "drifted",
