@@ -68,8 +68,8 @@ CONTENTS = (
         [
             Edit(
                 WAF_WORK,
-                "            await self._compare_fresh(step)\n            await self._refuse_edited_since(step)\n",
-                "            await self._refuse_edited_since(step)\n",
+                "await self._compare_fresh(step)\n            await self._refuse_edited_since(step)",
+                "await self._refuse_edited_since(step)",
             )
         ],
         "drifted",
