@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.messages import ZonePhase
+from edgeshift.messages import PermitGrant, ZonePhase
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode, codes_of
@@ -37,11 +37,22 @@ def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
     return on_queue(temporal_client, request.node.name[:60])
 
 
-async def place(play: Scene) -> str:
-    """Where the records of the zone and this campaign lie."""
+async def begun(play: Scene) -> str:
+    """The zone is signed, and its step is about to write: where the records of that will lie, which begin
+    with its permit, as whoever can read Temporal knows it.
+    """
+    slow = {"kind": "latency", "seconds": 5, "times": 1, "match": {"call": "rulesets.list"}}
+    await play.control.send("POST", "faults", slow)
+    await play.sign_zone(NAME)
+    await play.zone_until(NAME, lambda found: found.phase is ZonePhase.COMMITTING)
     described = await play.campaign.describe()
     run = sha256((described.run_id or "").encode())[:16]
-    return f"before/{play.zone_id(NAME)}/log-fields/{run}"
+    async for event in play.zone(NAME).fetch_history_events():
+        told = event.workflow_execution_signaled_event_attributes
+        if told.signal_name == "permit":
+            grant = PermitGrant.model_validate_json(told.input.payloads[0].data)
+            return f"before/{play.zone_id(NAME)}/log-fields/{run}/{grant.permit.name}"
+    raise AssertionError("the zone has no permit")
 
 
 async def waits(play: Scene) -> None:
@@ -62,8 +73,7 @@ async def test_planted_rules_are_never_put(
         await waits(play)
         there = await ruleset(play, NAME)
         record = RulesBefore(version=int(there["version"]) + ahead, rules=[EVIL])
-        await create_record(play.archive, f"{await place(play)}/{there['id']}/base", record)
-        await play.sign_zone(NAME)
+        await create_record(play.archive, f"{await begun(play)}/{there['id']}/base", record)
         result = await play.zone(NAME).result()
         assert result.outcome is ZoneOutcome.FAILED and codes_of(result.why) == (ReasonCode.ARCHIVE_DAMAGED,)
         assert "base in the archive is not what the service had" in result.reason
@@ -75,8 +85,7 @@ async def test_a_log_job_that_nobody_signed_is_not_turned_off(client: Client, tm
     zone = {"name": NAME, "plan": "enterprise", "logs": {"jobs": [JOB]}}
     async with scene(client, tmp_path, fleet_of(zone), **SPEC) as play:
         await waits(play)
-        await create_record(play.archive, f"{await place(play)}/new-job", JobCreated(name="customers"))
-        await play.sign_zone(NAME)
+        await create_record(play.archive, f"{await begun(play)}/new-job", JobCreated(name="customers"))
         result = await play.zone(NAME).result()
         assert result.outcome is ZoneOutcome.ROLLED_BACK, result.reason
         # The fields into its list, and out again; it is not turned off.
