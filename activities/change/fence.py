@@ -78,6 +78,8 @@ class Fence:
     """Whether it is sent only while no other commit of the zone may come to show."""
     checked: float = 0.0
     """When it was asked last whether people's signatures let it through, by this process's clock."""
+    trail: str | None = None
+    """Where what was there before lies, of an area that keeps that apart from the snapshot."""
     unsettled: bool = False
     """Whether nobody knows what became of the latest request, which may still come to show."""
 
@@ -300,7 +302,7 @@ class Fence:
         """Create a record of this permit; False where there is one. Raises NotSent."""
         # What is drawn tells this record from any other: one whose answer was lost may be there all the same.
         key = self._key(what)
-        record = record_of(self.change, step, self.now(), drawn=uuid.uuid4().hex)
+        record = record_of(self.change, step, self.now(), drawn=uuid.uuid4().hex, trail=self.trail)
         data = b""
         try:
             data = await self.connections.records.bytes_of(key, record)

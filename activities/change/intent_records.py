@@ -24,6 +24,7 @@ from edgeshift.stores.documents import (
 from edgeshift.stores.documents.intents import ANSWERED as ANSWERED
 from edgeshift.stores.documents.intents import EFFECTIVE as EFFECTIVE
 from edgeshift.stores.documents.intents import GIVEN_UP as GIVEN_UP
+from edgeshift.stores.documents.intents import NEVER as NEVER
 from edgeshift.stores.documents.intents import OPENED as OPENED
 from edgeshift.stores.documents.intents import SHOWS as SHOWS
 
@@ -155,3 +156,31 @@ async def reason_of(connections: Connections, intent: str) -> str | None:
 
 async def is_seen(connections: Connections, intent: str) -> bool:
     return await connections.records.proven(Seen, beside_of(intent, "seen")) is not None
+
+
+async def all_left_in(
+    connections: Connections,
+    zone: Zone,
+    area: Area,
+    campaign: str,
+    run: str | None = None,
+    *,
+    forgiving: bool = False,
+) -> list[SentBefore]:
+    """The intents of all commits of this campaign's, in whichever attempt, that may have had an effect of
+    which nobody has seen the end, in the order of their times.
+
+    ``run``: the campaign's first one; another campaign may have had the name, which counts without it.
+    ``forgiving``: one counts also where its worker's key was revoked since. What came to nothing had no
+    effect; what may still show counts.
+    """
+    found = []
+    async for sent in intents_of(connections, zone, area, forgiving=forgiving):
+        key, record = sent.key, sent.record
+        mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
+        if not mine or record.step != Step.COMMIT.value or record.proposal is None:
+            continue
+        if await is_seen(connections, key) or await reason_of(connections, key) not in EFFECTIVE:
+            continue
+        found.append(sent)
+    return sorted(found, key=lambda one: one.record.at)

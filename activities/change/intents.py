@@ -14,7 +14,9 @@ from activities.change.intent_records import ANSWERED as ANSWERED
 from activities.change.intent_records import (
     EFFECTIVE,
     GIVEN_UP,
+    NEVER,
     OPENED,
+    all_left_in,
     as_stored,
     beside_of,
     by_server,
@@ -53,7 +55,9 @@ def run_of(start: ZoneStart) -> str:
     return start.origin or start.campaign_run
 
 
-def record_of(change: Change, step: str, at: datetime, drawn: str | None = None) -> Intent:
+def record_of(
+    change: Change, step: str, at: datetime, drawn: str | None = None, trail: str | None = None
+) -> Intent:
     """What is archived of an intent. ``at``: for as long as a migration may take from then on, no other
     commit of the zone is sent.
     """
@@ -68,6 +72,7 @@ def record_of(change: Change, step: str, at: datetime, drawn: str | None = None)
         attempt=change.start.attempt,
         at=at,
         drawn=drawn,
+        trail=trail,
     )
 
 
@@ -236,26 +241,23 @@ async def seen_through(
             await connections.records.create(beside_of(sent.key, "seen"), Seen(showed=showed))
 
 
+async def never_showed(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+    """Record that nothing came of these commits of the zone, as far as they were not answered: their time is
+    over, and nothing of them was there when it was read after that.
+    """
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        if sent.proven and sent.key in keys and sent.record.step == Step.COMMIT.value:
+            await came_to_nothing(connections, sent.key, NEVER)
+
+
 async def left_in(
     connections: Connections, zone: Zone, area: Area, campaign: str, run: str | None = None
 ) -> Intent | None:
     """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
-    which nobody has seen the end; or None.
-
-    ``run``: the campaign's first one; another campaign may have had the name, which counts without it. What
-    came to nothing had no effect; what may still show counts.
+    which nobody has seen the end; or None. ``run``: the campaign's first one, if only that counts.
     """
-    last: Intent | None = None
-    async for sent in intents_of(connections, zone, area):
-        key, record = sent.key, sent.record
-        mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
-        if not mine or record.step != Step.COMMIT.value or record.proposal is None:
-            continue
-        if await is_seen(connections, key) or await reason_of(connections, key) not in EFFECTIVE:
-            continue
-        if last is None or record.at > last.at:
-            last = record
-    return last
+    found = await all_left_in(connections, zone, area, campaign, run)
+    return found[-1].record if found else None
 
 
 async def commit_left(connections: Connections, zone: Zone, area: Area, run: str, attempt: int) -> bool:

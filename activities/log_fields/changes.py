@@ -151,6 +151,7 @@ class LogFieldsWork(AreaWork):
         # One answer that is wrong must not take back what has been written.
         if await in_time(step, look()) and (why := await in_time(step, twice("logpush.jobs.list", look))):
             raise NotSent(why, ChangeStatus.DRIFTED)
+        step.fence.trail = await trail.begin(step.change.permit.name)
         label = step.change.start.campaign.removeprefix("campaign/")
 
         def merged(rules: list[Rule], over: str) -> list[Rule]:

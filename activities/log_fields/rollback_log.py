@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from activities.change.intent_records import SentBefore, all_left_in
 from activities.change.intents import left_in, run_of
 from activities.connections import Connections
 from edgeshift.areas import log_fields
@@ -31,20 +32,71 @@ from edgeshift.stores.documents import (
 Model = TypeVar("Model", bound=BaseModel)
 
 _JOB = re.compile(r"job-[0-9]{1,18}")
+_WRITTEN = re.compile(rf"[^/]+/put-[^/]+|{_JOB.pattern}|new-job")
+_LEAVES_NOTHING = re.compile(r"-ruleset-[0-9]+$|-challenge$")
+"""Intents of requests that leave nothing to be taken back: a ruleset without rules, a challenge."""
 
 
 class RollbackLog:
-    """The records of one zone and one campaign, over all its attempts. What no worker has signed whom the
-    roots know does not count, and ArchiveCorrupt names it: without it nobody can tell the campaign's own from
-    what others have made. ``back``: for the way back, where a record counts also if its worker's key was
-    revoked since.
+    """The records of one zone and one campaign, over all the attempts in which something of it may be left in
+    the zone: its trail. What was seen undone, or never came, is over: what others have made since is theirs,
+    so that the next commit begins another trail, and records anew what is there. Where nothing is left there
+    is no trail, and nothing is on record.
+
+    What no worker has signed whom the roots know does not count, and ArchiveCorrupt names it: without it
+    nobody can tell the campaign's own from what others have made. ``back``: for the way back, where a record
+    counts also if its worker's key was revoked since.
     """
 
     def __init__(self, connections: Connections, start: ZoneStart, *, back: bool = False) -> None:
         self._connections, self._start, self._back = connections, start, back
         self._archive, self._records = connections.archive, connections.records
         run = sha256(run_of(start).encode())[:16]
-        self._prefix = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
+        self._run = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
+        self._trail: str | None = None
+
+    async def begin(self, permit: str) -> str | None:
+        """The trail of a commit, for its intents: that of what is left in, or one of its own, by its
+        permit's name; None for one that intents do not name. Raises ArchiveError.
+        """
+        if await self._found() is None:
+            self._trail = permit
+        return self._trail or None
+
+    async def _found(self) -> str | None:
+        """The trail of what may be left in, the earliest where several are; empty for one that intents do not
+        name, and None where there is none.
+        """
+        if self._trail is None:
+            for trail in dict.fromkeys(sent.record.trail or "" for sent in await self._left()):
+                if await self._is_written(self._at(trail)):
+                    self._trail = trail
+                    break
+        return self._trail
+
+    async def _left(self) -> list[SentBefore]:
+        start = self._start
+        # What a worker has sent whose key was revoked since is left in all the same.
+        found = await all_left_in(
+            self._connections, start.target.zone, start.area, start.campaign, run_of(start), forgiving=True
+        )
+        return [sent for sent in found if not _LEAVES_NOTHING.search(sent.key)]
+
+    async def _is_written(self, prefix: str) -> bool:
+        async for key in self._archive.list(prefix):
+            if _WRITTEN.fullmatch(key.removeprefix(f"{prefix}/")):
+                return True
+        return False
+
+    def _at(self, trail: str) -> str:
+        return f"{self._run}/{trail}" if trail else self._run
+
+    @property
+    def _prefix(self) -> str:
+        """Where the records of the trail lie, which was found or begun."""
+        if self._trail is None:
+            raise RuntimeError("nothing of the campaign is left in, and no commit has begun")
+        return self._at(self._trail)
 
     async def base(self, ruleset_id: str, present: log_fields.Version) -> log_fields.Version:
         """The version that the campaign read before its first write to this ruleset, recorded now where there
@@ -60,6 +112,8 @@ class RollbackLog:
 
     async def first(self, ruleset_id: str) -> log_fields.Version | None:
         """The version before the campaign's first write to this ruleset, or None before there was one."""
+        if await self._found() is None:
+            return None
         found = await self._counted(RulesBefore, self.base_key(ruleset_id))
         return log_fields.Version(found.version, found.rules) if found else None
 
@@ -83,7 +137,9 @@ class RollbackLog:
 
     async def sent(self, ruleset_id: str) -> list[log_fields.Sent]:
         """Every write to this ruleset so far, whether it was answered or not."""
-        found = []
+        found: list[log_fields.Sent] = []
+        if await self._found() is None:
+            return found
         async for key in self._archive.list(f"{self._prefix}/{ruleset_id}"):
             if not key.rpartition("/")[2].startswith("put-"):
                 continue
@@ -92,11 +148,8 @@ class RollbackLog:
         return sorted(found, key=lambda item: item.over)
 
     async def any_sent(self) -> bool:
-        """Whether the campaign has written anything to the zone, or was about to."""
-        async for key in self._archive.list(self._prefix):
-            if not key.endswith("/base"):
-                return True
-        return False
+        """Whether the campaign has written anything to the zone that may be left in, or was about to."""
+        return await self._found() is not None and await self._is_written(self._prefix)
 
     async def left_in(self) -> Intent | None:
         """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
@@ -118,9 +171,11 @@ class RollbackLog:
 
     async def jobs(self) -> dict[int, JobBefore]:
         """What the changed log jobs listed before."""
-        found = {}
+        found: dict[int, JobBefore] = {}
+        if await self._found() is None:
+            return found
         async for key in self._archive.list(self._prefix):
-            name = key.rpartition("/")[2]
+            name = key.removeprefix(f"{self._prefix}/")
             if _JOB.fullmatch(name) and (record := await self._counted(JobBefore, key)):
                 found[int(name.removeprefix("job-"))] = record
         return found
@@ -129,7 +184,7 @@ class RollbackLog:
         """The name of the log job that the campaign created, or was about to. ``signed``: the name of the one
         that people signed, if any: whoever may write to the archive can name somebody else's.
         """
-        if signed is None:
+        if signed is None or await self._found() is None:
             return None
         record = await self._counted(JobCreated, f"{self._prefix}/new-job")
         return record.name if record and record.name == signed else None

@@ -13,6 +13,7 @@ from activities.change.intents import (
     close_intents,
     commit_may_show,
     goes_on,
+    never_showed,
     run_of,
     seen_through,
     shows_within,
@@ -51,7 +52,7 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, in_words
 from edgeshift.profiles import ServiceProfile
-from edgeshift.service_api import ServiceClient
+from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.documents import (
     Advice,
@@ -98,8 +99,9 @@ class LogFieldsActivities:
             )
             found = await proposed(spec.log_fields, zone, reading, client.profile)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
-        if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
-            # It was this campaign that wrote it: it is looked at to the end.
+        if verdict is Verdict.ALREADY_SETTLED and await trail.left_in() is not None:
+            # It was this campaign that wrote it: it is looked at to the end. What it wrote and took out again
+            # is somebody else's now.
             verdict = Verdict.READY
         # What was written in part is taken back where the zone cannot go on.
         begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
@@ -162,9 +164,27 @@ class LogFieldsActivities:
         worse = message.wanted and not unchanged and await RollbackLog(self._connections, start).any_sent()
         # One that was there before this proposal was made is gone on with as long as it may be.
         part = unchanged and bool(await self._still_there(start, reading, body, client.profile))
+        if unchanged and not part:
+            await self._never_showed(start, client, body)
         code = ReasonCode.FIELDS_LACKING if message.wanted else ReasonCode.FIELDS_STAY
         why = (Reason(code=code, said=lacking[:200]),)
         return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, why=why)
+
+    async def _never_showed(self, start: ZoneStart, client: ServiceClient, body: dict[str, Any]) -> None:
+        """The zone is as before: what was sent and not answered has come to nothing, once its time is over.
+        Else what somebody writes himself later would be taken for it, and taken out.
+        """
+        # What is sent after the reading is not in it.
+        own = await own_commits(self._connections, start)
+        if own is None or own.may_show:
+            return
+        try:
+            _, still = await self._not_undone(client, start, body, own)
+        except ServiceError as failure:
+            activity.logger.info("not recorded that it never showed: %s", failure)
+            return
+        if not still:
+            await never_showed(self._connections, start.target.zone, start.area, own.seen)
 
     async def _signed(self, prepared: Prepared) -> dict[str, Any]:
         """The body that was signed."""

@@ -106,7 +106,9 @@ WATCHED_JSON = {
 
 CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     (
-        Intent(step="commit", campaign="campaign/x", run="r", attempt=2, at=AT, drawn="0f", **SIGNED),
+        Intent(
+            step="commit", campaign="campaign/x", run="r", attempt=2, at=AT, drawn="0f", trail="p-1", **SIGNED
+        ),
         Intent,
         {
             "step": "commit",
@@ -115,6 +117,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
             "attempt": 2,
             "at": AT_TEXT,
             "drawn": "0f",
+            "trail": "p-1",
             **SIGNED,
         },
     ),

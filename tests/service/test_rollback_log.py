@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from activities.change.intents import ANSWERED, came_to_nothing, never_showed, seen_through
 from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.rollback_log import RollbackLog
 from edgeshift.areas.log_fields import Version
@@ -40,12 +41,22 @@ def kept(tmp_path: Path) -> Kept:
 
 
 @pytest.fixture
-def log(kept: Kept) -> RollbackLog:
-    target = SimpleNamespace(zone=ZONE)
-    return RollbackLog(kept.connections, cast(ZoneStart, SimpleNamespace(target=target, origin="run")))
+async def log(kept: Kept) -> RollbackLog:
+    """The records of a commit that begins under the permit ``p-1``."""
+    log = log_of(kept)
+    assert await log.begin("p-1") == "p-1"
+    return log
 
 
-BEFORE = f"before/{ZONE.id}/log-fields/{sha256(b'run')[:16]}"
+def log_of(kept: Kept, back: bool = False) -> RollbackLog:
+    said = {"target": SimpleNamespace(zone=ZONE), "area": Area.LOG_FIELDS, "campaign": "mine"}
+    start = cast(ZoneStart, SimpleNamespace(**said, origin="run"))
+    return RollbackLog(kept.connections, start, back=back)
+
+
+RUN = f"before/{ZONE.id}/log-fields/{sha256(b'run')[:16]}"
+BEFORE = f"{RUN}/p-1"
+PUT = intent_key(ZONE, Area.LOG_FIELDS, "p-1-rules-1")
 RULE = {"ref": "evil", "expression": "true"}
 JOB = LogJob.model_validate({"id": 7, "logpull_options": "fields=RayID"})
 
@@ -60,6 +71,64 @@ async def test_what_a_worker_recorded_before_a_write_is_read_back(kept: Kept, lo
     (sent,) = await log.sent("r")
     assert (sent.over, list(sent.rules)) == (3, [RULE])
     assert list(await log.jobs()) == [7] and await log.created_job("ours") == "ours"
+
+
+async def test_what_was_seen_undone_is_no_longer_the_campaigns(kept: Kept, log: RollbackLog) -> None:
+    """What others have made since is theirs: the next commit records anew what is there. Until then, and for
+    a commit that finds something left in, all goes by what was there before the first write.
+    """
+    await log.base("r", Version(3, [RULE]))
+    await log.sending("r", 3, [RULE])
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail="p-1")
+    cut_off = log_of(kept)
+    assert await cut_off.begin("p-2") == "p-1" and await cut_off.base("r", Version(9, [])) == Version(
+        3, [RULE]
+    )
+    left = await log_of(kept).left_in()
+    assert left is not None and left.trail == "p-1"
+    await seen_through(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    gone = log_of(kept, back=True)
+    assert await gone.left_in() is None and not await gone.any_sent()
+    assert await gone.first("r") is None and await gone.sent("r") == [] and await gone.jobs() == {}
+    assert await gone.created_job("ours") is None
+    anew = log_of(kept)
+    assert await anew.begin("p-2") == "p-2" and await anew.base("r", Version(9, [])) == Version(9, [])
+    await anew.changing_job(JOB.model_copy(update={"id": 8}))
+    await kept.sent(intent_key(ZONE, Area.LOG_FIELDS, "p-2-job-8-1"), trail="p-2")
+    assert list(await log_of(kept, back=True).jobs()) == [8]
+
+
+async def test_a_commit_that_never_showed_is_no_longer_the_campaigns(kept: Kept, log: RollbackLog) -> None:
+    """One that was not answered. An answered one has taken effect, whoever undid it."""
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail="p-1")
+    await never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    assert await log_of(kept).left_in() is None
+    other = intent_key(ZONE, Area.LOG_FIELDS, "p-1-rules-2")
+    await kept.sent(other, trail="p-1")
+    await came_to_nothing(kept.connections, other, ANSWERED)
+    await never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {other})
+    assert await log_of(kept).left_in() is not None
+
+
+async def test_requests_that_leave_nothing_keep_no_trail(kept: Kept, log: RollbackLog) -> None:
+    """A ruleset without rules: what was there before the commit that stopped after it is old by the next."""
+    await log.base("r", Version(1, []))
+    await log.sending("r", 1, [RULE])
+    await kept.sent(intent_key(ZONE, Area.LOG_FIELDS, "p-1-ruleset-1"), trail="p-1")
+    anew = log_of(kept)
+    assert await anew.begin("p-2") == "p-2" and await anew.base("r", Version(9, [])) == Version(9, [])
+
+
+async def test_records_that_no_intent_names_are_those_of_the_run(kept: Kept) -> None:
+    """As they were archived before intents named them; what is beside them is another trail's."""
+    await kept.records.create(f"{RUN}/job-7", JobBefore(logpull_options="fields=RayID"))
+    await kept.records.create(f"{RUN}/p-2/job-8", JobBefore(logpull_options="fields=RayID"))
+    assert await log_of(kept).left_in() is None
+    await kept.sent(PUT)
+    log = log_of(kept)
+    assert await log.begin("p-3") is None and list(await log.jobs()) == [7]
 
 
 @forged
@@ -101,11 +170,12 @@ async def test_what_a_worker_recorded_whose_key_was_revoked_counts_for_the_way_b
     await log.sending("r", 3, [RULE])
     await log.changing_job(JOB)
     await log.creating_job("ours")
+    await kept.sent(PUT, trail="p-1")
     RootsEditor(kept.keyring.roots).revoke(WORKER)
     for asked in (log.first("r"), log.sent("r"), log.jobs(), log.created_job("ours")):
         with pytest.raises(ArchiveCorrupt, match="was revoked"):
             await asked
-    back = RollbackLog(kept.connections, log._start, back=True)
+    back = log_of(kept, back=True)
     assert await back.first("r") == Version(3, [RULE]) and len(await back.sent("r")) == 1
     assert list(await back.jobs()) == [7] and await back.created_job("ours") == "ours"
 

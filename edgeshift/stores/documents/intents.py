@@ -19,6 +19,11 @@ OPENED = "opened"
 GIVEN_UP = "given_up"
 """The step that a record names which keeps anything from being sent under its permit."""
 
+NEVER = "it never showed"
+"""Why nothing comes of an intent that was not answered, whose time to show is over, and of which nothing was
+there then.
+"""
+
 EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
 """What may be recorded of an intent that has had an effect, or may have had one."""
 
@@ -38,12 +43,12 @@ class Intent(Document):
     ``step``: of ``Step``, or ``opened`` or ``given_up``. ``at``: for as long as a migration may take from
     then on, no other commit of the target is sent. ``run``: the campaign's first run. ``digest``,
     ``fingerprint``, ``proposal``, ``snapshot``: of what was signed, SHA-256. ``drawn``: tells this record
-    from one that another process wrote; not there where the permit was given up. Others that are None were
-    not recorded.
+    from one that another process wrote; not there where the permit was given up. ``trail``: of log-fields,
+    where what was there before lies (documents/log_fields.py). Others that are None were not recorded.
     """
 
     optional: ClassVar[frozenset[str]] = frozenset(
-        {"digest", "fingerprint", "proposal", "snapshot", "run", "attempt", "drawn"}
+        {"digest", "fingerprint", "proposal", "snapshot", "run", "attempt", "drawn", "trail"}
     )
 
     step: str
@@ -56,6 +61,7 @@ class Intent(Document):
     run: str | None = None
     attempt: int | None = None
     drawn: str | None = None
+    trail: str | None = None
 
 
 class NothingMore(Document):

@@ -1,8 +1,10 @@
 """What a campaign has written to a zone's ruleset of log fields and its log jobs.
 
-Records under ``before/<zone>/log-fields/<run>/``, where ``<run>`` are the first 16 digits of the SHA-256 of
-the campaign's first run: written by activities/log_fields/rollback_log.py before each request, read by it to
-take exactly the campaign's own out again.
+Records under ``before/<zone>/log-fields/<run>/<trail>/``, where ``<run>`` are the first 16 digits of the
+SHA-256 of the campaign's first run, and ``<trail>`` is the permit of the commit that began it, which found
+nothing of the run left in the zone; each commit's intent names it. Where an intent names none, they are under
+``<run>/``. Written by activities/log_fields/rollback_log.py before each request, read by it to take exactly
+the campaign's own out again.
 """
 
 from __future__ import annotations
