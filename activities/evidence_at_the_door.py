@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from activities.records import WorkerRecords
 from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_again import AHEAD, passes
-from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.areas.evidence import AHEAD
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step, ZoneStart
-from edgeshift.model.fleet import Plan
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import (
     DocumentUnreadable,
@@ -26,27 +24,23 @@ from edgeshift.stores.documents import (
 async def evidence_passes(
     archive: Archive, recorded: WorkerRecords, change: Change, spec: CampaignSpec, now: datetime
 ) -> bool | None:
-    """Whether the zone's own evidence passed, by the campaign's file; None where its step needs none. It has
-    to be what a worker gathered for this campaign, in a window that began once the zone was last set into
-    validation. ``spec``: its durations scaled. Raises ArchiveError.
+    """Whether the zone's own evidence passed, by the campaign's file and as its area judges it; None where
+    its step needs none. It has to be what a worker gathered for this campaign, in a window that began once
+    the zone was last set into validation. ``spec``: its durations scaled. Raises ArchiveError.
     """
-    start, judged = change.start, spec.validation
+    start, again = change.start, area_of(spec.area).evidence
     zone = start.target.zone
-    if change.step is not Step.COMMIT or not area_of(spec.area).validates:
-        return None
-    if zone.plan is not Plan.ENTERPRISE or not judged.modes:
+    if change.step is not Step.COMMIT or again is None or not again.asked(spec, zone):
         return None
     if not change.evidence:
         return False
-    evidence = await get_document(archive, Evidence, change.evidence)
-    if evidence.zone != zone.id or evidence.proposal != change.digest:
-        return False
-    if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:
+    about = again.passes(await get_document(archive, again.document, change.evidence), spec, now)
+    if about is None or about.zone != zone.id or about.proposal != change.digest:
         return False
     if not await gathered_here(recorded, start, change.evidence):
         return False
     validated = await last_validation(archive, recorded, start)
-    return validated is None or validated.at <= evidence.since + ahead(spec)
+    return validated is None or validated.at <= about.since + ahead(spec)
 
 
 def ahead(spec: CampaignSpec) -> timedelta:
@@ -63,21 +57,27 @@ async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str
 
 
 class Validated(NamedTuple):
-    """When a worker was last about to set a zone into validation, and with which proposal: empty where its
-    record does not say so.
+    """When a worker was last about to set a zone into validation, and with which proposal, and the digest of
+    its archived document: empty where its record does not say so.
     """
 
     at: datetime
     digest: str
+    proposal: str = ""
 
 
 async def last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> Validated | None:
-    """The last validation that a worker was about to begin; None where none was: the zone was found so.
+    """The last validation that a worker was about to begin; None where none was: the zone was found so."""
+    return max(await validations(archive, recorded, start), default=None)
+
+
+async def validations(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> list[Validated]:
+    """The validations that workers were about to begin of a zone.
 
     A record that no worker has signed, or that cannot be read, may be in the place of a validation: it counts
     as one of when the archive took it, which is not before anything was sent.
     """
-    last: Validated | None = None
+    begun: list[Validated] = []
     async for key in archive.list(intent_key(start.target.zone, start.area)):
         try:
             found = await recorded.find(Intent, key)
@@ -86,8 +86,8 @@ async def last_validation(archive: Archive, recorded: WorkerRecords, start: Zone
         if found is None or found.unproven is not None:
             this = Validated(await archive.stored_at(key), "")
         elif found.record.step == Step.VALIDATE.value:
-            this = Validated(found.record.at, found.record.digest or "")
+            this = Validated(found.record.at, found.record.digest or "", found.record.proposal or "")
         else:
             continue
-        last = max(last or this, this)
-    return last
+        begun.append(this)
+    return begun

@@ -22,7 +22,8 @@ from activities.authority import Authority
 from activities.change.earlier import earlier_of
 from activities.change.intents import commit_may_show, request_answered
 from activities.connections import Connections
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.records import SignedRecords

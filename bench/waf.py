@@ -53,7 +53,7 @@ MINIMUM = {
         "entrypoint.put validation": 1,
         "entrypoint.put": 1,
         "waf.status": 1,
-        "entrypoint.get": 2,
+        "entrypoint.get": 3,
     },
 }
 """What a zone costs after a plan (docs/calls.md)."""

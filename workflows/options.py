@@ -12,8 +12,7 @@ from typing import Any
 from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType
 
-from activities.waf.changes import LOOK
-from edgeshift.messages import Change, Step, Verify, ZonePolicy
+from edgeshift.messages import LOOK, Change, Step, Verify, ZonePolicy
 from edgeshift.model.failures import NO_CAMPAIGN, PERMANENT
 from edgeshift.runtime.queues import Queue
 

@@ -8,8 +8,8 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.waf.evidence import EvidenceActivities
+    from edgeshift.areas.evidence import EvidenceVerdict
     from edgeshift.areas.waf import Mode, Verdict
-    from edgeshift.areas.waf.evidence import EvidenceVerdict
     from edgeshift.campaign_file.spec import ValidationMode
     from edgeshift.messages import (
         ChangeStatus,

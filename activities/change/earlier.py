@@ -5,7 +5,6 @@ it a run that was reset has forgotten: by the archive alone.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from activities.change.intent_records import (
@@ -19,64 +18,30 @@ from activities.change.intent_records import (
 from activities.change.intents import run_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
+from edgeshift.authority.earlier import Effective, Sent, earlier_than
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import ENDS, Area, Zone
 from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key
 
 
-@dataclass(frozen=True)
-class _Sent:
-    """An intent of the campaign's, by a worker. ``seen``: whether what it stands for was watched to its
-    end.
-    """
-
-    record: Intent
-    seen: bool
-
-    @property
-    def attempt(self) -> tuple[str | None, int]:
-        """Of which run of the campaign, and of the target."""
-        return self.record.run, self.record.attempt or 0
-
-
 async def earlier_of(connections: Connections, change: Change, spec: CampaignSpec) -> Earlier:
-    """What the campaign has sent to the target of this change. Raises ArchiveError.
-
-    An approval is used by what took effect and was taken back, or was seen to its end. What came to nothing
-    uses none; nor does what may be sent again: a request that never showed, as often as
-    ``commit.resend_unchanged`` says, and what is left of a step of several requests.
+    """What the campaign has sent to the target of this change, by the rule that a verifier of its file has
+    too (edgeshift/authority/earlier.py). Raises ArchiveError.
     """
-    mine = [intent async for intent in _of_campaign(connections, change)]
-    begun: dict[tuple[str | None, int], datetime] = {}
-    for _, record in mine:
-        if record.step == GIVEN_UP:
-            # Nothing is sent under it, and a pause may come long after the attempt.
-            continue
-        of = (record.run, record.attempt or 0)
-        begun[of] = min(record.at, begun.get(of, record.at))
-    before = [at for (_, attempt), at in begun.items() if attempt < change.start.attempt]
-    alike = [
-        await _sent(connections, key, record)
-        for key, record in mine
-        if record.step in (change.step.value, Step.ROLL_BACK.value)
-        and (record.digest == change.digest or record.fingerprint == change.fingerprint)
-        and await reason_of(connections, key) in EFFECTIVE
+    asked = Sent(change.step.value, change.start.attempt, change.digest, change.fingerprint)
+    mine = [
+        (key, record, Sent(record.step, record.attempt or 0, record.digest, record.fingerprint, record.run))
+        async for key, record in _of_campaign(connections, change)
     ]
-    backs = [one.record.at for one in alike if one.record.step == Step.ROLL_BACK.value]
-    changes = [one for one in alike if one.record.step == change.step.value]
-    used: dict[int, datetime] = {}
-    for sent in changes:
-        moments = [at for at in backs if at >= sent.record.at]
-        moments += await _ended(connections, change, spec, sent)
-        tries = [one for one in changes if one.attempt == sent.attempt and one.seen]
-        if sent.seen and len(tries) > spec.commit.resend_unchanged:
-            # Within these nobody may have been able to tell what became of it, so that it is sent once more.
-            moments.append(sent.record.at)
-        for at in moments:
-            number = sent.record.attempt or 0
-            used[number] = max(at, used.get(number, at))
-    return Earlier(begun=max(before, default=None), used=used)
+    # Nothing is sent under what was given up, and a pause may come long after the attempt.
+    begun = [(sent, record.at) for _, record, sent in mine if record.step != GIVEN_UP]
+    alike = [
+        await _effective(connections, change, spec, key, record.at, sent)
+        for key, record, sent in mine
+        if asked.is_alike(sent) and await reason_of(connections, key) in EFFECTIVE
+    ]
+    return earlier_than(asked, begun, alike, spec.commit.resend_unchanged)
 
 
 async def forgotten_validation(connections: Connections, change: Change) -> datetime | None:
@@ -149,17 +114,15 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
             yield key, record
 
 
-async def _sent(connections: Connections, key: str, record: Intent) -> _Sent:
+async def _effective(
+    connections: Connections, change: Change, spec: CampaignSpec, key: str, at: datetime, sent: Sent
+) -> Effective:
+    """What became of something alike, in its attempt or one that has taken it up."""
+    if sent.step != change.step.value:
+        return Effective(sent, at)
+    ends = []
+    if sent.run is not None:
+        found = await connections.results.proven(spec, sent.run, change.start.target.zone.id)
+        ends = [found[end].issued for end in ENDS if end in found and found[end].proposal == sent.digest]
     seen = await connections.records.proven(Seen, beside_of(key, "seen"), forgiving=True)
-    return _Sent(record, seen is not None)
-
-
-async def _ended(connections: Connections, change: Change, spec: CampaignSpec, sent: _Sent) -> list[datetime]:
-    """When workers have signed how what was sent ended, in this attempt or one that has taken it up."""
-    run, _ = sent.attempt
-    if run is None:
-        return []
-    found = await connections.results.proven(spec, run, change.start.target.zone.id)
-    since = sent.record.at.replace(microsecond=0)
-    ends = [found[end] for end in ENDS if end in found]
-    return [end.issued for end in ends if end.proposal == sent.record.digest and end.issued >= since]
+    return Effective(sent, at, ends, seen is not None)

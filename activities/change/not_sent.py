@@ -21,6 +21,7 @@ class NotSent(Exception):
         unsigned: NotSigned | None = None,
         stands: bool = False,
         settled: str = "",
+        final: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -36,6 +37,8 @@ class NotSent(Exception):
         """Why it does not rest on what people signed, where it does not."""
         self.settled = settled
         """What a worker has archived of its end, where what a way back would undo was seen to it."""
+        self.final = final or bool(settled)
+        """Whether trying again cannot help: people have to look."""
         self.stands = stands or not turn
         """Whether nothing speaks against what was signed: it was only too late, or its turn did not come."""
 
@@ -53,7 +56,7 @@ class NotSent(Exception):
             unsigned=self.unsigned is not None,
             uncounted=self.unsigned is not None and self.unsigned.uncounted,
             settled=self.settled,
-            final=bool(self.settled),
+            final=self.final,
             aborted_by=self.unsigned.aborted_by if self.unsigned is not None else "",
             stands=self.stands and self.status is ChangeStatus.NOTHING_HAPPENED,
         )

@@ -18,12 +18,11 @@ from activities.esc.reading import read_scope, shows, zones_of
 from activities.esc.targets import as_accounts, refuse_foreign_urls
 from activities.readings import keep_reading
 from activities.stable_read import twice
-from activities.waf.changes import LOOK
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id

@@ -22,7 +22,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc import probe as esc_probe
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     Confirm,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from activities.waf.zone import together
+from activities.together import together
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.model.fleet import Plan, Zone

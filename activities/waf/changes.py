@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import activity
 
@@ -15,25 +15,35 @@ from activities.change.earlier import forgotten_validation
 from activities.change.intents import own_commit, shows_within, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
+from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
 from activities.readings import keep_reading
 from activities.stable_read import twice
 from activities.waf.proposing import configuration_digest, deletion_body, prepared_from
 from activities.waf.zone import present_plan, read_configuration, read_zone, runs
 from edgeshift.areas import waf
+from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.areas.waf.loss_texts import summaries
 from edgeshift.areas.waf.losses import lost_counts
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest
+from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import Proposal, Snapshot, get_document
 
-LOOK = timedelta(seconds=60)
-"""How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
+LEAST_FRESH = timedelta(minutes=10)
+"""How old a reading may be at a commit at least, however short ``plan.fresh`` is."""
+
+EDITED = (
+    "somebody has changed its rules of the new WAF since they were validated, which it would replace:"
+    " what is retried adopts them, and its evidence says so"
+)
+
+Answer = TypeVar("Answer")
 
 
 class WafWork(AreaWork):
@@ -52,6 +62,7 @@ class WafWork(AreaWork):
         reading = await read_zone(client, target.zone, listed=True)
         found = waf.assess(reading, client.profile)
         prepared = await prepared_from(self._connections, spec, target.zone, reading)
+        prepared = prepared.model_copy(update={"read_at": read_at})
         line = line.model_copy(
             update={
                 "verdict": prepared.verdict,
@@ -94,7 +105,9 @@ class WafWork(AreaWork):
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
+            await self._refuse_old_reading(step)
             await self._compare_fresh(step)
+            await self._refuse_edited_since(step)
             await self._refuse_unprotected(step)
             result = await self._put(step, step.body, waf.Mode.PENDING)
             await fence.confirm(result)
@@ -108,6 +121,7 @@ class WafWork(AreaWork):
         await self._compare_fresh(step)
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
         await self._refuse_beside_a_forgotten(step, body)
+        await self._refuse_edited_between(step)
         result = await self._put(step, body, waf.Mode.VALIDATION)
         await fence.confirm(result)
         # Whoever calls it off waits for its outcome, which is then looked for by the verification.
@@ -149,6 +163,61 @@ class WafWork(AreaWork):
                 "its new configuration runs no managed rule, and nobody has consented to that for this zone",
                 ChangeStatus.DRIFTED,
             )
+
+    async def _refuse_old_reading(self, step: Step) -> None:
+        """Raises NotSent where the zone was read long ago: it is read anew, so that what the commit takes
+        away for good, and neither the configuration nor page rules show, is in the archive as it is now.
+        """
+        fresh = max((await self._connections.spec(step.change.start.spec)).plan.fresh, LEAST_FRESH)
+        read_at = step.change.read_at
+        if read_at is not None and step.fence.now() - read_at > fresh:
+            raise NotSent(f"the zone was read more than {say_duration(fresh)} ago, and is read anew")
+
+    async def _refuse_edited_since(self, step: Step) -> None:
+        """Raises NotSent as refused where an Enterprise zone runs other rules than when its evidence was
+        gathered: somebody has edited them in the new WAF, which a commit replaces, and nobody who signed was
+        shown that. A difference is believed when it stays.
+        """
+        if not step.change.evidence:
+            return
+        evidence = await get_document(self._connections.archive, Evidence, step.change.evidence)
+        if evidence.stored:
+            await self._refuse_edited(step, lambda found: waf.rules_digest(found) == evidence.stored)
+
+    async def _refuse_edited_between(self, step: Step) -> None:
+        """The same, where a validation would replace another one that workers have begun, as in the next
+        mode, or after a drift: nobody signs it.
+        """
+        there = self._connections
+        begun = await validations(there.archive, there.records, step.change.start)
+        proposals = {one.proposal for one in begun if one.proposal}
+        if not proposals:
+            return
+        status = await self._in_time(step, lambda: step.client.waf_status(step.zone.id, urgent=True))
+        if not waf.in_validation(status.raw):
+            return
+        bodies = [(await get_document(there.archive, Proposal, one)).body for one in sorted(proposals)]
+        ours = {waf.rules_digest(form) for body in bodies for form in (body, waf.shadow(body))}
+        await self._refuse_edited(step, lambda found: waf.rules_digest(found) in ours)
+
+    async def _refuse_edited(self, step: Step, known: Callable[[dict[str, Any] | None], bool]) -> None:
+        for _ in range(2):
+            stored = await self._in_time(step, lambda: step.client.entry_point(step.zone.id, urgent=True))
+            # Rules that somebody has removed are an edit; what is none at all says nothing.
+            if stored is not None and stored.raw.get("rules") != [] and (odd := waf.unsound(stored.raw)):
+                said = f"its rules of the new WAF: {odd}"
+                raise NotUnderstood(said, call="entrypoint.get", path=step.zone.name, outcome=Outcome.READ)
+            if known(stored.raw if stored is not None else None):
+                return
+        raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
+
+    async def _in_time(self, step: Step, read: Callable[[], Awaitable[Answer]]) -> Answer:
+        """A reading that precedes a step. Raises NotSent where it does not come in time."""
+        try:
+            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+                return await read()
+        except TimeoutError:
+            raise NotSent("what the zone runs did not come in time", turn=False) from None
 
     async def _refuse_other_plan(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone is not Enterprise any more: its reading may be a day

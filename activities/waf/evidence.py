@@ -15,7 +15,8 @@ from activities.evidence_at_the_door import Validated, ahead, gathered_here, las
 from activities.reports import tell_campaign
 from activities.stable_read import twice
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence, Window, agreed_rules, judge
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport, ZoneStart
@@ -67,19 +68,21 @@ class EvidenceActivities:
                 earlier=message.earlier,
             ),
         )
+        stored = ""
         if not waf.in_validation(status):
             shown = str(status.get("migration_state"))[:30]
             doubt = f"the zone is not in validation any more: its status shows {shown}"
             cause = EvidenceCause.NOT_VALIDATING
-        elif not doubt:
+        else:
             adopted = validated is None or validated.digest != message.digest
             written_by = message.since + margin if adopted else None
-            doubt = await self._runs_others(message, client, body, written_by)
-            cause = EvidenceCause.OTHER_RULES
+            others, stored = await self._runs_others(message, client, body, written_by)
+            if not doubt:
+                doubt, cause = others, EvidenceCause.OTHER_RULES
         if doubt:
             judged = {"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt, "cause": cause}
             evidence = evidence.model_copy(update=judged)
-        about = {"zone": zone.id, "proposal": message.digest}
+        about = {"zone": zone.id, "proposal": message.digest, "stored": stored}
         evidence = evidence.model_copy(update=about)
         found = await put_document(self._connections.archive, evidence, verify=True)
         said = EvidenceGathered(run=start.origin or start.campaign_run, spec=start.spec)
@@ -125,24 +128,27 @@ class EvidenceActivities:
         client: ServiceClient,
         body: dict[str, Any],
         written_by: datetime | None,
-    ) -> str:
+    ) -> tuple[str, str]:
         """Why the zone's events say nothing of the proposal: it runs other rules, or has run these for a part
-        of the window alone. Empty where it does not. ``written_by``: when its rules have to have been
-        written, where no worker has done so. A difference is believed when it stays.
+        of the window alone; empty where it does not. And the digest of the rules that it runs.
+        ``written_by``: when its rules have to have been written, where no worker has done so. A difference is
+        believed when it stays.
         """
         sent = waf.shadow(body) if message.mode is ValidationMode.SHADOW else body
         zone = message.start.target.zone
 
-        async def look() -> str:
+        async def look() -> tuple[str, str]:
             stored = await client.entry_point(zone.id)
+            found = waf.rules_digest(stored.raw if stored is not None else None)
             if stored is None or not waf.same_rules(stored.raw, sent):
-                return "the zone is in validation with other rules than the proposal's"
+                return "the zone is in validation with other rules than the proposal's", found
             written = moment_in(stored.last_updated)
             if written_by is not None and written is not None and written > written_by:
-                return "the zone has had these rules for a part of the window alone"
-            return ""
+                return "the zone has had these rules for a part of the window alone", found
+            return "", found
 
-        return await look() and await twice("entrypoint.get", look)
+        first = await look()
+        return first if not first[0] else await twice("entrypoint.get", look)
 
     async def _agreed(self, start: ZoneStart, earlier: str, about: str) -> frozenset[str]:
         """Rules that the shadow window before this one found to agree with the previous WAF: none, where no

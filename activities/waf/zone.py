@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from typing import Any
 
 from temporalio import activity
@@ -14,6 +12,7 @@ from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
 from activities.polling import Lookout
 from activities.stable_read import twice
+from activities.together import together
 from activities.waf.proposing import never_committed, prepared_from
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
@@ -61,6 +60,7 @@ class WafActivities:
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)
+        prepared = prepared.model_copy(update={"read_at": read_at})
         if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:
             found = await taken_up(self._connections, start, prepared, read_at)
             if not found.begun:
@@ -330,13 +330,3 @@ async def _packages(
             own = (rule.raw for rule in listed if rule.mode and rule.mode not in waf.AS_DELIVERED)
             rules += [{**rule, "package_id": package.id} for rule in own]
     return [package.raw for package in packages], groups, rules
-
-
-async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
-    """The results of calls made side by side. The first failure is raised as itself, and ends the others."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(call) for call in calls]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]

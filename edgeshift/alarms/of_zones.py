@@ -42,6 +42,7 @@ _FAILED = {
     ReasonCode.STORED_RULES_DIFFER: "failed-differs",
     ReasonCode.GIVEN_UP: "failed-tries",
     ReasonCode.CHANGE_REFUSED: "failed-refused",
+    ReasonCode.EDITED_SINCE: "failed-edited",
     ReasonCode.DELETION_REFUSED: "failed-refused",
     ReasonCode.SECRET_REFUSED: "failed-refused",
     ReasonCode.CREDENTIAL_REFUSED: "failed-credential",

@@ -191,6 +191,13 @@ OUTCOMES = (
         (RETRY,),
     ),
     Kind(
+        "failed-edited",
+        Severity.WARNING,
+        "somebody has changed its rules of the new WAF since they were validated: nothing was sent over them",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
         "failed-refused",
         Severity.WARNING,
         "the service refused the change: nothing of it happened",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from edgeshift.areas.evidence import EvidenceAgain as EvidenceAgain
 from edgeshift.areas.section import AreaSection as AreaSection
 from edgeshift.areas.section import OwnSection as OwnSection
 from edgeshift.areas.section import Times as Times
@@ -50,10 +51,11 @@ class AreaDefinition:
     ``title``: for people. ``workflow``: the name of the workflow of one target; ``beside``: of others that it
     starts. ``reversible``: whether its change can be undone; where it cannot, a change that failed keeps its
     place in the window (docs/rules.md, rule 8). ``validates``: whether Enterprise zones are put into
-    validation mode before anybody signs. ``asks_support``: whether targets can need the provider's support.
-    ``enterprise_only``: whether other zones cannot have it. ``keeps_unverified``: whether a change may stay
-    that nobody could verify. ``first_step``: the step that a target asks a permit for before anybody has seen
-    its proposal.
+    validation mode before anybody signs; ``evidence``: how what was seen meanwhile is judged again just
+    before a commit; None in an area that has no evidence, and one that validates has some. ``asks_support``:
+    whether targets can need the provider's support. ``enterprise_only``: whether other zones cannot have it.
+    ``keeps_unverified``: whether a change may stay that nobody could verify. ``first_step``: the step that a
+    target asks a permit for before anybody has seen its proposal.
 
     ``words``: what its targets (``zone``), outcomes, places, phases and steps are called, where not by their
     own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
@@ -81,6 +83,7 @@ class AreaDefinition:
     reversible: bool
     beside: tuple[str, ...] = ()
     validates: bool = False
+    evidence: EvidenceAgain | None = None
     asks_support: bool = False
     enterprise_only: bool = False
     keeps_unverified: bool = False
@@ -104,6 +107,10 @@ class AreaDefinition:
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.validates and self.evidence is None:
+            raise ValueError(
+                f"area {self.name} validates zones: say how their evidence is judged again (`evidence`)"
+            )
         for reason in self.reasons:
             if not reason.code.startswith(f"{self.name}."):
                 raise ValueError(

@@ -1,8 +1,6 @@
-"""What a file has of a target from before a request: what of it has used up what people signed, and when the
-attempt before began.
-
-The same as at the door (activities/change/earlier.py), as of the time of the request, by what has a time in
-the file: requests, and results that workers signed.
+"""What a file has of a target from before a request, for the rule that the door has too
+(edgeshift/authority/earlier.py): as of the time of the request, by what has a time in the file, which are
+requests and results that workers signed. When something was watched to its end is not in it.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from edgeshift.authority.door import Earlier
-from edgeshift.messages import Step
+from edgeshift.authority.earlier import Effective, Sent, earlier_than
 from edgeshift.stores.documents import Intent
 
 Ends = Callable[[str, str], Sequence[datetime]]
@@ -35,33 +33,29 @@ class Recorded:
         """The target, and the area, by its name."""
         return tuple(self.key.split("/")[1:3])
 
+    @property
+    def sent(self) -> Sent:
+        """What was about to be sent."""
+        return sent_of(self.record)
 
-def earlier_than(request: Intent, some: Sequence[Recorded], ends: Ends) -> Earlier:
+
+def sent_of(record: Intent) -> Sent:
+    """What a record says was about to be sent."""
+    return Sent(record.step, record.attempt or 0, record.digest, record.fingerprint, record.run)
+
+
+def earlier_in(request: Intent, some: Sequence[Recorded], ends: Ends) -> Earlier:
     """What was sent before a request. ``some``: all that is recorded of its target. A result has its time to
     the second: one of the second of the request may be of after it.
     """
-    before = [one for one in some if one.record.at < request.at]
-    begun: dict[tuple[str | None, int], datetime] = {}
-    for record in (one.record for one in before):
-        of = (record.run, record.attempt or 0)
-        begun[of] = min(record.at, begun.get(of, record.at))
-    alike = [one.record for one in before if not one.nothing and _is_alike(one.record, request)]
-    backs = [record.at for record in alike if record.step == Step.ROLL_BACK.value]
-    used: dict[int, datetime] = {}
-    for sent in (record for record in alike if record.step == request.step):
-        moments = [at for at in backs if at >= sent.at]
-        if sent.run is not None and sent.digest is not None:
-            since, until = (at.replace(microsecond=0) for at in (sent.at, request.at))
-            moments += [at for at in ends(sent.run, sent.digest) if since <= at < until]
-        for at in moments:
-            number = sent.attempt or 0
-            used[number] = max(at, used.get(number, at))
-    starts = [at for (_, attempt), at in begun.items() if attempt < (request.attempt or 0)]
-    return Earlier(begun=max(starts, default=None), used=used)
-
-
-def _is_alike(record: Intent, request: Intent) -> bool:
-    """Whether it is of the same change, or its way back."""
-    if record.step not in (request.step, Step.ROLL_BACK.value):
-        return False
-    return record.digest == request.digest or record.fingerprint == request.fingerprint
+    asked, until = sent_of(request), request.at.replace(microsecond=0)
+    before = [(one, one.sent) for one in some if one.record.at < request.at]
+    alike = []
+    for one, sent in before:
+        if one.nothing or not asked.is_alike(sent):
+            continue
+        ended: Sequence[datetime] = ()
+        if sent.step == asked.step and sent.run is not None and sent.digest is not None:
+            ended = ends(sent.run, sent.digest)
+        alike.append(Effective(sent, one.record.at, [at for at in ended if at < until]))
+    return earlier_than(asked, [(sent, one.record.at) for one, sent in before], alike)

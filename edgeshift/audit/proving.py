@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from edgeshift.audit.chain import Broken, Kind, Line, lines_of
-from edgeshift.audit.earlier import Recorded, earlier_than
+from edgeshift.audit.earlier import Recorded, earlier_in
 from edgeshift.audit.index import Index
 from edgeshift.audit.judging import Request, Signed, judged
 from edgeshift.audit.proof import MOST, Finding, Proof, Sealed
@@ -287,7 +287,7 @@ class Verifier:
     def _judge(self, zone: str, record: Intent, some: Sequence[Recorded]) -> None:
         step, attempt = Step(record.step), record.attempt or 0
         assert record.digest is not None and record.fingerprint is not None
-        earlier = earlier_than(record, some, partial(self._index.ended, zone))
+        earlier = earlier_in(record, some, partial(self._index.ended, zone))
         request = Request(step, zone, record.at, record.digest, record.fingerprint, attempt, earlier)
         agreed = self._agreed(request)
         self._counts["sent"][step.value] += 1

@@ -18,7 +18,7 @@ from edgeshift.areas.waf.terraform import (
     versions_file,
 )
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import Campaign, OnlyWave, OnlyZone, checked_folder
+from edgeshift.cli.options import Campaign, OnlyWave, OnlyZone, checked_folder, checked_out
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 from edgeshift.runtime.files import write_whole
@@ -133,6 +133,8 @@ def _names(found: TerraformExport) -> tuple[str, ...]:
 def _save(shell: Shell, folder: Path, files: dict[str, str], *, yes: bool) -> None:
     """Write the files. Those that are there are overwritten only when a person says so."""
     there = sorted(name for name in files if (folder / name).exists())
+    for name in there:
+        checked_out("--out", folder / name)
     if there:
         names = ", ".join(there[:5]) + (", …" if len(there) > 5 else "")
         shell.errors.print(

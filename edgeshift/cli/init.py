@@ -11,7 +11,7 @@ import typer
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, checked_out
 from edgeshift.cli.shell import current
-from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area, named_for
 from edgeshift.runtime.files import write_whole
 
 
@@ -68,7 +68,7 @@ def _of_stack(area: Area) -> dict[str, Any]:
     from ruamel.yaml.error import YAMLError
 
     usual = Path(stack.campaign)
-    own = usual if area is DEFAULT_AREA else usual.with_name(f"{usual.stem}-{area.value}{usual.suffix}")
+    own = usual.with_stem(named_for(area, usual.stem))
     try:
         made = YAML(typ="safe").load(own)
         every = {"targets": {"all": True, "include": []}}

@@ -88,8 +88,8 @@ def writing(option: str, path: Path) -> Iterator[None]:
 
 
 def checked_out(option: str, path: Path) -> Path:
-    """A file to be written: its folders are made, and it is seen to be writable, before any work is done.
-    Raises CommandError (2).
+    """A file to be written: it is seen to be writable, with its folders, before any work is done. Nothing is
+    left of that. Raises CommandError (2).
     """
     from edgeshift.runtime.files import check_writable
 
@@ -99,8 +99,8 @@ def checked_out(option: str, path: Path) -> Path:
 
 
 def checked_folder(option: str, folder: Path) -> Path:
-    """A folder for files to be written: it is made, and seen to take files, before any work is done. Raises
-    CommandError (2).
+    """A folder for files to be written: it is seen to take files before any work is done. Nothing is left of
+    that, and no folder made. Raises CommandError (2).
     """
     from edgeshift.runtime.files import check_writable
 

@@ -4,6 +4,7 @@ Payloads carry identifiers, digests, counts and enums; bodies, snapshots and evi
 secrets are only ever references. Every model but a query's answer is frozen.
 """
 
+from edgeshift.messages.areas.waf import Verification, Verify
 from edgeshift.messages.base import (
     BEFORE_SIGN_OFF,
     UNSIGNED,
@@ -48,6 +49,7 @@ from edgeshift.messages.campaign import (
     WaveSummary,
 )
 from edgeshift.messages.carried import CampaignCarried, Retried
+from edgeshift.messages.failures import MissingObject
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     AskProbe,
@@ -80,6 +82,7 @@ from edgeshift.messages.scopes import (
     Watched,
 )
 from edgeshift.messages.steps import (
+    LOOK,
     Announce,
     Change,
     ChangeResult,
@@ -90,8 +93,6 @@ from edgeshift.messages.steps import (
     OpenTicket,
     Prepare,
     TicketOpened,
-    Verification,
-    Verify,
 )
 from edgeshift.messages.targets import (
     AssessBatch,
@@ -135,6 +136,7 @@ __all__ = [
     "BEFORE_SIGN_OFF",
     "CANCELLATION",
     "LEFT_ALONE",
+    "LOOK",
     "MOST_TOLD_WRONG",
     "OUTLIVED",
     "PUBLISHED",
@@ -187,6 +189,7 @@ __all__ = [
     "LetCallsGo",
     "MergeAssessment",
     "Message",
+    "MissingObject",
     "OpenTicket",
     "Part",
     "Permit",

@@ -5,15 +5,19 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from edgeshift.areas.waf import Mode
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
-from edgeshift.messages.base import Explained, Message, Number, Permit, Step
+from edgeshift.messages.base import Message, Number, Permit, Step
 from edgeshift.messages.zone import ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Decision, Digest
 from edgeshift.rate_limit.circuit import OpenCircuit
+
+LOOK = timedelta(seconds=60)
+"""How long a change that was answered, and that nobody signs, is looked for at most; the activity's time-out
+has room for it.
+"""
 
 
 class Prepare(Message):
@@ -36,7 +40,8 @@ class Change(Message):
     ``window``: how long the activity may take before it sends. ``evidence``: digest of the zone's own, where
     it has some. ``anew``: whether the zone's run may have come out of a reset, so that an earlier one may
     have sent this step under this permit. ``used``: numbers of the permits that the run knows to be used;
-    what was sent under any other, an earlier one has sent.
+    what was sent under any other, an earlier one has sent. ``read_at``: when the reading began that it rests
+    on, where that is known.
     """
 
     start: ZoneStart
@@ -53,6 +58,7 @@ class Change(Message):
     evidence: str = ""
     anew: bool = False
     used: tuple[Number, ...] = ()
+    read_at: datetime | None = None
 
 
 class ChangeStatus(StrEnum):
@@ -111,39 +117,6 @@ class GivenUp(Message):
     given_up: bool
     permit: int
     stands: bool = False
-
-
-class Verify(Message):
-    """Read the status, when it is due, until the change shows or may no longer be expected to. ``limit``: how
-    long that may take. ``since``: when it was sent. ``answered``: whether the service said that it was made
-    just then; else it may show at any time.
-
-    For ``Mode.PENDING`` the stored rules are read back and compared with the signed body of ``proposal``.
-    """
-
-    start: ZoneStart
-    mode: Mode
-    proposal: Digest
-    snapshot: Digest
-    digest: Digest
-    evidence: str = ""
-    limit: Duration
-    shadow: bool = False
-    since: datetime | None = None
-    answered: bool = False
-
-
-class Verification(Explained):
-    """What the service shows, and what that was seen by. ``reached``: the wanted state; ``unchanged``: still
-    the state from before; ``read``: whether it could be read to the end. ``took``: how long it took to show
-    by itself, where that is known.
-    """
-
-    reached: bool
-    unchanged: bool = False
-    read: bool = True
-    record: str = ""
-    took: Duration | None = None
 
 
 class GatherEvidence(Message):

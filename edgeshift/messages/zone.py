@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Step, Text, Why
 from edgeshift.model.durations import Duration
@@ -68,7 +68,7 @@ class Prepared(Message):
     was made, and has to be taken back where it cannot go on. ``causes``: the codes that the verdict rests on;
     each case for support has a ticket. ``why``: these with their facts, and what else stands in the way;
     ``reasons``: the same as text. ``way_back``: this attempt has sent the way back of the change,
-    before its workflow was reset.
+    before its workflow was reset. ``read_at``: when the reading began, where that is known.
     """
 
     verdict: Verdict
@@ -86,6 +86,7 @@ class Prepared(Message):
     covered: str = ""
     begun: bool = False
     way_back: bool = False
+    read_at: datetime | None = None
 
     def blocked_by(self, why: Reason) -> Prepared:
         """The same, that cannot go on after all."""

@@ -73,6 +73,18 @@ DEFAULT_AREA = Area.WAF
 """The area of a campaign file, and of a demo, that names none."""
 
 
+def has_to_be_named(area: Area) -> bool:
+    """Whether somebody has to name the area to mean it: every one but the default."""
+    return area is not DEFAULT_AREA
+
+
+def named_for(area: Area, usual: str, *, joint: str = "-") -> str:
+    """What something is called that each area has one of: by its ``usual`` name for the area that nobody has
+    to name, with the area's name behind the ``joint`` for every other.
+    """
+    return f"{usual}{joint}{area.value}" if has_to_be_named(area) else usual
+
+
 class ScopeKind(StrEnum):
     """What a target is: a zone, or an account, which stands for all its zones (docs/service.md §3.1)."""
 

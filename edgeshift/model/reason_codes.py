@@ -77,6 +77,7 @@ class ReasonCode(StrEnum):
 
     # What the service was asked, and did not do.
     CHANGE_REFUSED = "change_refused"
+    EDITED_SINCE = "edited_since"
     DELETION_REFUSED = "deletion_refused"
     SECRET_REFUSED = "secret_refused"
     GIVEN_UP = "given_up"

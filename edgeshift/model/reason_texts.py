@@ -225,6 +225,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.EARLIER_ATTEMPT_OPEN: lambda why: "its previous attempt does not close",
     # What the service was asked, and did not do.
     _C.CHANGE_REFUSED: lambda why: f"the service refused it: {why.said}",
+    _C.EDITED_SINCE: lambda why: f"it was not sent: {why.said}",
     _C.DELETION_REFUSED: lambda why: f"deleting the URI overrides was refused: {why.said}",
     _C.SECRET_REFUSED: lambda why: f"the service refused the test secret: {why.said}",
     _C.GIVEN_UP: lambda why: f"given up after {why.count} tries: {why.said}",

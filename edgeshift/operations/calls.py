@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from temporalio.client import (
     Client,
     WorkflowHandle,
@@ -19,7 +19,7 @@ from temporalio.client import (
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.messages import Answer
+from edgeshift.messages import Answer, MissingObject
 from edgeshift.model.failures import hint_of, of_activity
 from edgeshift.operations.errors import (
     BY_EXIT_CODE,
@@ -100,8 +100,7 @@ def no_worker(subject: Subject | str) -> TemporalTrouble:
 
 def of_failure(subject: Subject | str, cause: BaseException | None) -> OperationError:
     """The error for a workflow's or an update's failure, by the innermost cause that has a name."""
-    while isinstance(cause, ActivityError) and cause.cause is not None:
-        cause = cause.cause
+    cause = _innermost(cause)
     if isinstance(cause, ApplicationError):
         known = of_activity(cause.type)
         kind = BY_EXIT_CODE.get(known.exit) if known else None
@@ -114,6 +113,23 @@ def of_failure(subject: Subject | str, cause: BaseException | None) -> Operation
     if isinstance(cause, FailureError):
         return Failed(f"{subject} failed: {cause.message}")
     return Failed(f"{subject} failed: {cause}")
+
+
+def _innermost(cause: BaseException | None) -> BaseException | None:
+    while isinstance(cause, ActivityError) and cause.cause is not None:
+        cause = cause.cause
+    return cause
+
+
+def missing_object(cause: BaseException | None) -> str:
+    """The digest of the object that a worker did not find in its archive, where a workflow failed by that."""
+    cause = _innermost(cause)
+    if not isinstance(cause, ApplicationError) or cause.type != "ArchiveMissing" or not cause.details:
+        return ""
+    try:
+        return MissingObject.model_validate(cause.details[0]).digest
+    except ValidationError:
+        return ""
 
 
 async def ask(

@@ -32,8 +32,9 @@ from edgeshift.messages import (
     ResolveTargets,
 )
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
-from edgeshift.operations.calls import ask, of_failure, the_campaign, told
+from edgeshift.operations.calls import ask, missing_object, of_failure, the_campaign, told
 from edgeshift.operations.errors import (
+    BadInput,
     Failed,
     NotFound,
     OperationError,
@@ -118,25 +119,36 @@ async def assess(
             await with_progress(handle.result(), client, handle.id, look=look, trouble=trouble)
         )
     except WorkflowFailureError as failure:
-        raise _named(spec, archive, digest, of_failure(subject, failure.cause)) from failure
+        raise _why_failed(spec, archive, digest, failure, subject) from failure
     except BaseException as problem:
         with told(subject):
             await handle.cancel()
         if isinstance(problem, ServiceTrouble):
-            raise _named(spec, archive, digest, problem) from problem
+            raise _named(spec, problem) from problem
         raise
     return await get_document(archive, PlanReport, result.report), result
 
 
-def _named(spec: CampaignSpec, archive: Archive, digest: str, problem: OperationError) -> OperationError:
-    """The problem with the service's address in it, where it is one with the service, or with the archive's,
-    where the worker does not find the campaign file (``digest``) that was stored there just now.
+def _why_failed(
+    spec: CampaignSpec, archive: Archive, digest: str, failure: WorkflowFailureError, subject: str
+) -> OperationError:
+    """The error for a failed workflow: with the archive's name in it, where the worker does not find the
+    campaign file (``digest``) that was stored there just now.
     """
-    if digest in problem.text:
+    if missing_object(failure.cause) == digest:
         return Failed(
             f"the worker does not find the campaign file in its archive; it was stored in {archive.name}",
             "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",
         )
+    return _named(spec, of_failure(subject, failure.cause))
+
+
+def _named(spec: CampaignSpec, problem: OperationError) -> OperationError:
+    """The problem, with the service's address in it where it is one with the service. What is wrong in the
+    file itself is told with where the file is described.
+    """
+    if isinstance(problem, BadInput) and not problem.hint:
+        return BadInput(problem.text, "docs/campaign-file.md describes every field, such as targets")
     if not isinstance(problem, ServiceTrouble):
         return problem
     return ServiceTrouble(
@@ -182,7 +194,7 @@ async def freeze(
             await with_progress(handle.result(), client, handle.id, trouble=trouble)
         )
     except WorkflowFailureError as failure:
-        raise _named(spec, archive, digest, of_failure(subject, failure.cause)) from failure
+        raise _why_failed(spec, archive, digest, failure, subject) from failure
     return Frozen(
         targets=found.targets,
         count=found.count,

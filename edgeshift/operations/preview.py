@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from edgeshift.areas.esc.probe import ProbeReport
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.losses import Loss
 from edgeshift.areas.waf.rule_items import DELETION
 from edgeshift.messages import Step, ZoneState

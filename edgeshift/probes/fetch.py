@@ -23,6 +23,7 @@ from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.redaction import MASK, register_secret
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
+from edgeshift.service_api.overheard import SHOWN
 
 COOKIE = "disable_esc"
 """The cookie that turns Edge Side Code off for a request (docs/service.md §2.1)."""
@@ -180,7 +181,11 @@ class Fetcher:
             headers["cookie"] = self._cookies[cookie]
         base = self._spec.edge or f"{url.scheme}://{url.host}"
         request = self._http.build_request(
-            method, base + url.path, headers=headers, extensions={"sni_hostname": url.host}
+            method,
+            base + url.path,
+            headers=headers,
+            # A query that somebody has linked or logged may hold a visitor's key.
+            extensions={"sni_hostname": url.host, SHOWN: base + url.path.partition("?")[0]},
         )
         content, truncated = bytearray(), False
         async with asyncio.timeout(self._limit):

@@ -16,22 +16,25 @@ def whole_path(path: Path) -> Iterator[Path]:
     """Where to write what takes ``path``'s place when the work ends, and is gone if anything fails: then what
     was there stays.
 
-    Folders on the way are made. What is no plain file (a pipe, ``/dev/stdout``) is written directly. Raises
-    OSError with ``path`` as its file name.
+    Folders on the way are made, and are gone as well then. What is no plain file (a pipe, ``/dev/stdout``) is
+    written directly. Raises OSError with ``path`` as its file name.
     """
     with _named(path):
         place = Path(os.path.realpath(path))
         if place.exists() and not place.is_file() and not place.is_dir():
             yield place
             return
-        beside = _beside(place)
+        made, beside = _folders_to_make(place), None
         try:
+            beside = _beside(place)
             if place.exists():
                 beside.chmod(place.stat().st_mode & 0o777)
             yield beside
             beside.replace(place)
         except BaseException:
-            beside.unlink(missing_ok=True)
+            if beside is not None:
+                beside.unlink(missing_ok=True)
+            _unmake(made)
             raise
 
 
@@ -45,8 +48,8 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Make the folders on the way to a file, and see that it could be written. Raises OSError with ``path``
-    as its file name.
+    """See that a file could be written, its folders too, and leave nothing behind: whoever refuses afterwards
+    has written nothing. Raises OSError with ``path`` as its file name.
     """
     with _named(path):
         place = Path(os.path.realpath(path))
@@ -56,7 +59,11 @@ def check_writable(path: Path) -> None:
             if not os.access(place, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             return
-        _beside(place).unlink()
+        made = _folders_to_make(place)
+        try:
+            _beside(place).unlink()
+        finally:
+            _unmake(made)
 
 
 def _beside(place: Path) -> Path:
@@ -67,6 +74,20 @@ def _beside(place: Path) -> Path:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
             return beside
+
+
+def _folders_to_make(place: Path) -> list[Path]:
+    """The folders on the way to a file that are not there, innermost first."""
+    return [folder for folder in place.parents if not folder.exists()]
+
+
+def _unmake(folders: list[Path]) -> None:
+    """Remove folders, innermost first. One that was not made, or in which somebody has written meanwhile,
+    stays as it is.
+    """
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from urllib.parse import urlencode
 
 import httpx
 
+from edgeshift.service_api.overheard import SHOWN
+
 KEPT_ALIVE = 4.0
 """Seconds for which an idle connection is kept: shorter than servers do, so that a reading seldom begins on
 one that is being closed.
@@ -49,12 +51,10 @@ class ServerConnections:
 
     def request(self, method: str, url: str, params: Mapping[str, str] | None, body: Any) -> httpx.Request:
         """A request. ``body``: what is sent as JSON, or None."""
+        full = f"{url}?{urlencode(params)}" if params else url
+        # The service has its credentials in headers: all of the URL may be told.
         return httpx.Request(
-            method,
-            f"{url}?{urlencode(params)}" if params else url,
-            headers=self._headers,
-            json=body,
-            extensions=self._more,
+            method, full, headers=self._headers, json=body, extensions={**self._more, SHOWN: full}
         )
 
     @asynccontextmanager

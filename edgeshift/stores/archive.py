@@ -117,7 +117,7 @@ class Archive:
         key = object_key(digest)
         data = await self._read(key)
         if data is None:
-            raise ArchiveMissing(f"the archive {self._name} has no object {digest}")
+            raise ArchiveMissing(f"the archive {self._name} has no object {digest}", digest)
         if (found := _sha256(data)) != digest:
             raise self._damaged(digest, found)
         return data
@@ -134,7 +134,7 @@ class Archive:
                 yield bytes(part)
         except _ABSENT:
             await self._refuse_when_gone("read", key)
-            raise ArchiveMissing(f"the archive {self._name} has no object {digest}") from None
+            raise ArchiveMissing(f"the archive {self._name} has no object {digest}", digest) from None
         except (BaseError, OSError) as why:
             raise self._unavailable("read", key, why) from None
         if found.hexdigest() != digest:

@@ -12,7 +12,13 @@ class ArchiveUnavailable(ArchiveError):
 
 
 class ArchiveMissing(ArchiveError):
-    """There is no object with this digest, or no record under this key."""
+    """There is no object with this digest, or no record under this key. ``digest``: of the object; empty
+    where it is a record that is missing.
+    """
+
+    def __init__(self, text: str, digest: str = "") -> None:
+        super().__init__(text)
+        self.digest = digest
 
 
 class ArchiveCorrupt(ArchiveError):

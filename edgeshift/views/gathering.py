@@ -18,7 +18,6 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import (
-    OUTLIVED,
     CampaignResult,
     CampaignStart,
     CampaignSummary,
@@ -260,8 +259,7 @@ async def add_result(client: Client, row: ZoneRow, runs: Sequence[Run] = ()) -> 
         except UNREADABLE:
             # Somebody else's, started in the zone's name: the campaign's word stands.
             continue
-        # One from before results had codes says it in words alone; no committed history has such a one.
-        told = ReasonCode.ATTEMPT_OVER in codes_of(result.why) or result.reason == f"ended by {OUTLIVED}"
+        told = ReasonCode.ATTEMPT_OVER in codes_of(result.why)
         if row.place in OUTCOMES and (row.place != result.outcome.value or told):
             _explain(row, *result.explained)
             continue

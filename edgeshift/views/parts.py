@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.parts import PartOf
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
 from edgeshift.stores.documents import Proposal
 from edgeshift.views.words import word
 

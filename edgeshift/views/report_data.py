@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Loss
 from edgeshift.messages import CampaignSummary

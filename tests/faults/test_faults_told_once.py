@@ -13,7 +13,8 @@ import pytest
 from temporalio.client import Client
 
 from activities.change.intents import intent_key
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.messages import ZonePhase
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome

@@ -20,7 +20,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Plan
 from edgeshift.runtime.settings import TemporalSettings

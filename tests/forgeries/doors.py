@@ -13,7 +13,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.records import SignedRecords

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import WaveSaid, sealed

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from edgeshift import operations
 from edgeshift.cli.main import called
 from edgeshift.runtime.settings import TemporalSettings
@@ -84,6 +86,16 @@ def in_process(*arguments: str) -> Ran:
     return Ran(code, out.getvalue(), err.getvalue())
 
 
+def error_of(ran: Ran, code: int, arguments: tuple[str, ...]) -> str:
+    """The error that a call gave which has to end with this code."""
+    assert ran.code == code, (arguments, ran)
+    errors = [line for line in ran.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, ran.err
+    # What failed, a blank line, what to do.
+    assert re.search(r"[^\n]\n\nhint: [^\n]+\n\Z", ran.err), ran.err
+    return ran.err[ran.err.index("error: ") :]
+
+
 class Place:
     """A folder, and the command line in it, without a terminal and at 80 columns."""
 
@@ -122,13 +134,16 @@ class Place:
 
     def refused(self, code: int, *arguments: str) -> str:
         """The error of a verb that has to end with this code."""
-        ran = self.run(*arguments)
-        assert ran.code == code, (arguments, ran)
-        errors = [line for line in ran.err.splitlines() if line.startswith("error: ")]
-        assert len(errors) == 1, ran.err
-        # What failed, a blank line, what to do.
-        assert re.search(r"[^\n]\n\nhint: [^\n]+\n\Z", ran.err), ran.err
-        return ran.err[ran.err.index("error: ") :]
+        return error_of(self.run(*arguments), code, arguments)
+
+    def refused_here(self, code: int, *arguments: str) -> str:
+        """As `refused`, with the verb called in this process: where refusals are many, loading the command
+        line anew for each takes longer than all else.
+        """
+        with contextlib.chdir(self.folder), pytest.MonkeyPatch.context() as patch:
+            patch.setenv("EDGESHIFT_USER", self.environment["EDGESHIFT_USER"])
+            patch.delenv("COLUMNS", raising=False)
+            return error_of(in_process(*arguments), code, arguments)
 
     def json(self, *arguments: str) -> Any:
         """The JSON that a verb prints."""
@@ -175,13 +190,15 @@ class Place:
 
 
 @contextmanager
-def running_stack(folder: Path, fleet: str = FLEET) -> Iterator[Place]:
-    """The embedded stack over the small fleet, or another one, four hours a second."""
+def running_stack(folder: Path, fleet: str = FLEET, *options: str) -> Iterator[Place]:
+    """The embedded stack over the small fleet, or another one, four hours a second. ``options``: more of
+    `edgeshift up`.
+    """
     place = Place(folder)
     place.write("fleet.yaml", fleet)
     log = folder / "up.log"
     with log.open("w") as out:
-        command = [*CLI, "up", "--fleet", "fleet.yaml", "--time-scale", "14400"]
+        command = [*CLI, "up", "--fleet", "fleet.yaml", "--time-scale", "14400", *options]
         up = subprocess.Popen(command, cwd=folder, env=place.environment, stdout=out, stderr=out)
     try:
         limit = time.monotonic() + 90

@@ -57,7 +57,10 @@ FLEET = "\n".join(
         "zones:",
         *(f"  - {{name: {name}.example, plan: pro}}" for name in (*MAIN, *OTHERS)),
         *(f"  - {{name: editor-{n}.example, plan: enterprise, {NOISY}}}" for n in (1, 2)),
-        *(f"  - {{name: {name}.example, plan: enterprise}}" for name in ("bank", "copy", "damaged")),
+        *(
+            f"  - {{name: {name}.example, plan: enterprise}}"
+            for name in ("bank", "copy", "damaged", "edited")
+        ),
         *(f"  - {{name: {name}.example, plan: pro, account: Far}}" for name in ("far", "busy")),
         f"  - {{name: many.example, plan: pro, firewall_rules: [{RULES}]}}",
         *(

@@ -12,7 +12,7 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.archive import object_key
 from tests.journeys.cli_kit import POLICY
-from tests.journeys.runbook_fleet import SHORT, full, refusal
+from tests.journeys.runbook_fleet import LOGS, SHORT, full, refusal
 from tests.journeys.runbook_kit import PATIENCE, Desk
 from tests.journeys.runbook_namespaces import hasty
 
@@ -170,6 +170,16 @@ def damaged_copy(here: Desk) -> None:
     a_zone(here, "failed-archive", "copies", "copy")
 
 
+def edited(here: Desk) -> None:
+    """Its rules of the new WAF are others by the time that it is signed off."""
+    here.start("edits", full("edited"))
+    here.until("edits", lambda places: places == {"awaiting": 1})
+    other = {"/result/rules": LOGS}
+    here.troubles["edited"] = here.fault("wrong_types", "edited.example", "entrypoint.get", replace=other)
+    here.ok("sign-off", "approve", "edits", "--zone", "edited.example", "--yes")
+    a_zone(here, "failed-edited", "edits", "edited")
+
+
 def of_main(code: str, name: str) -> Callable[[Desk], None]:
     """A zone of the campaign in which most things are wrong."""
     return partial(a_zone, code=code, campaign="main", name=name)
@@ -197,6 +207,7 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("blocked-unprotected",): of_main("blocked-unprotected", "shell"),
     ("blocked",): for_a_reason_unheard_of,
     ("aborted",): aborted,
+    ("failed-edited",): edited,
     ("failed-refused",): of_main("failed-refused", "refused"),
     ("failed-tries",): given_up,
     ("failed-credential",): not_for_this_zone,

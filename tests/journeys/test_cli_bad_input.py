@@ -98,6 +98,7 @@ def plans(place: Place, pages: str) -> dict[str, Ran]:
     [
         ("unknown-zone", 2, "2 zones of the campaign file are not known to the service"),
         ("unknown-zone", 2, "shop-9.example, nowhere.example"),
+        ("unknown-zone", 2, "hint: docs/campaign-file.md describes every field, such as targets"),
         ("unknown-account", 2, "1 account of the campaign file is not known to the service"),
         ("nothing-left", 2, "no zone is left after include, exclude, accounts and plans"),
         ("wrong-token", 4, "Invalid access token"),

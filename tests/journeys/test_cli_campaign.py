@@ -108,40 +108,44 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     came_to = {"awaiting": 5, "awaiting_separate": 1, "support": 1, "blocked": 1}
     place.until("main", lambda places: places == came_to)
     sign = ("sign-off", "approve", "main", "--yes")
-    assert "did you mean shop-1.example?" in place.refused(5, *sign, "--zone", "shop1.example")
-    assert "does not wait for a sign-off; it is needs support" in place.refused(
+    assert "did you mean shop-1.example?" in place.refused_here(5, *sign, "--zone", "shop1.example")
+    assert "does not wait for a sign-off; it is needs support" in place.refused_here(
         5, *sign, "--zone", "long.example"
     )
-    assert "it is blocked" in place.refused(5, *sign, "--zone", "legacy.example")
-    said = place.refused(6, *sign, "--zone", "odd.example", "--by", "mallory")
+    assert "it is blocked" in place.refused_here(5, *sign, "--zone", "legacy.example")
+    said = place.refused_here(6, *sign, "--zone", "odd.example", "--by", "mallory")
     assert "'mallory' is not an approver of this campaign; approvers are ada, grace" in said
-    said = place.refused(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
+    said = place.refused_here(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
     assert "no longer proposes 000000000000…; it waits with " in said
     for wrong in ("123", "zz" * 16, "0" * 65):
-        said = place.refused(2, *sign, "--zone", "odd.example", "--by", "ada", "--digest", wrong)
+        said = place.refused_here(2, *sign, "--zone", "odd.example", "--by", "ada", "--digest", wrong)
         assert f"--digest {wrong!r} is not a digest" in said and "12 to 64 hexadecimal digits" in said
-    said = place.refused(5, "retry", "main", "--zone", "odd.example")
+    said = place.refused_here(5, "retry", "main", "--zone", "odd.example")
     assert "nothing to restart" in said and "`edgeshift status main` shows where its zones are" in said
     some = place.json("retry", "main", "--zone", "odd.example", "--zone", "legacy.example")
     assert (some["zones"], some["skipped"]) == (["legacy.example"], ["odd.example"])
     assert "Not restarted, since it is not blocked or failed or " in some["text"]
     place.until("main", lambda places: places == came_to)
-    assert "is not a fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
-    assert "waits for a sign-off of fingerprint 00000000" in place.refused(
+    assert "is not a fingerprint" in place.refused_here(2, *sign, "--fingerprint", "zz")
+    assert "waits for a sign-off of fingerprint 00000000" in place.refused_here(
         5, *sign, "--fingerprint", "00000000"
     )
-    assert "has no wave 2\n\nhint: it has wave 1 alone" in place.refused(2, *sign, "--wave", "2")
-    assert "has no wave 9\n\nhint: it has wave 1 alone" in place.refused(2, "status", "main", "--wave", "9")
-    assert "did you mean awaiting?" in place.refused(2, "status", "main", "--phase", "awaitng")
-    assert "did you mean shop-1.example?" in place.refused(5, "status", "main", "--zone", "shop1.example")
+    assert "has no wave 2\n\nhint: it has wave 1 alone" in place.refused_here(2, *sign, "--wave", "2")
+    assert "has no wave 9\n\nhint: it has wave 1 alone" in place.refused_here(
+        2, "status", "main", "--wave", "9"
+    )
+    assert "did you mean awaiting?" in place.refused_here(2, "status", "main", "--phase", "awaitng")
+    assert "did you mean shop-1.example?" in place.refused_here(
+        5, "status", "main", "--zone", "shop1.example"
+    )
     there = ("status", "main", "--zone", "shop-1.example", "--phase", "blocked")
-    assert "shop-1.example of campaign main is not in that wave or phase" in place.refused(5, *there)
+    assert "shop-1.example of campaign main is not in that wave or phase" in place.refused_here(5, *there)
     assert len(asyncio.run(of_wave(place, 1))) == 8 and asyncio.run(of_wave(place, 0)) == []
     shown = place.json("status", "main")
     assert [wave["number"] for wave in shown["summary"]["waves"]] == [1]
     assert {zone["wave"] for zone in shown["zones"]} == {1} == {shown["summary"]["wave"]}
-    assert "exactly one of" in place.refused(2, *sign, "--wave", "1", "--zone", "odd.example")
-    assert "there is no campaign none" in place.refused(5, "sign-off", "reject", "none", "--wave", "1")
+    assert "exactly one of" in place.refused_here(2, *sign, "--wave", "1", "--zone", "odd.example")
+    assert "there is no campaign none" in place.refused_here(5, "sign-off", "reject", "none", "--wave", "1")
     assert all("validation" in str(entry["query"]) for entry in place.writes())
 
 
@@ -351,6 +355,29 @@ def test_nothing_is_overwritten_without_asking(place: Place) -> None:
     assert "\n# terraform import 'cloudflare_ruleset.shop-1_example_waf_managed' 'zone/" in out
     (resource,) = resources(out, "4.20.0")
     assert resource.label == "shop-1_example_waf_managed"
+
+
+def test_an_export_that_is_refused_writes_nothing(place: Place) -> None:
+    """No folder that was not there; one that was there, with its files, stays as it was."""
+    export = ("export", "terraform", "main", "--out")
+    kept = place.folder / "kept"
+    kept.mkdir()
+    (kept / "mine.tf").write_text("# mine\n")
+
+    def there() -> list[Path]:
+        return sorted(one for one in place.folder.rglob("*") if ".edgeshift" not in one.parts)
+
+    before = there()
+    for out in ("new/below", "kept", "kept/below"):
+        place.refused(5, *export, out, "--zone", "long.example")
+        place.refused(2, *export, out, "--wave", "9")
+        place.refused(5, "export", "terraform", "nothing", "--out", out)
+    assert there() == before and (kept / "mine.tf").read_text() == "# mine\n"
+    # Of several files, the last one cannot be written: then none is.
+    (kept / "versions.tf").mkdir()
+    said = place.refused(2, *export, "kept", "--yes")
+    assert "--out kept/versions.tf cannot be written: it is a folder" in said
+    assert there() == sorted([*before, kept / "versions.tf"])
 
 
 def test_a_check_tells_whether_a_zone_still_is_as_signed(place: Place) -> None:

@@ -1,6 +1,7 @@
 """An area in a distribution of its own, from plan to report over the command line.
 
-Nothing in edgeshift names it. The tests run in their order on one stack.
+Nothing in edgeshift names it. What was planned, and how the campaign went, are fixtures of the module: the
+tests hold in any order, and on whichever worker.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -175,39 +177,73 @@ def python(path: str, *given: str) -> str:
     return done.stdout
 
 
-@slow
-def test_a_plan_says_what_would_be_done(place: Place) -> None:
-    """Each zone is read; one needs nothing; all the others share one fingerprint. Nothing is sent."""
+@dataclass(frozen=True)
+class Planned:
+    """Before the campaign began: what `plan` said, as JSON and as text, and the changes sent until then."""
+
+    told: dict[str, Any]
+    shown: str
+    sent: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def planned(place: Place) -> Planned:
+    """The plan of the campaign, of which nothing was begun."""
     assert place.json("doctor", "https.yaml")["ok"]
     told = place.json("plan", "https.yaml")
-    assert told["area"] == AREA
-    assert told["verdicts"] == {"ready": 7, "already_settled": 1}
-    assert list(told["fingerprints"].values()) == [7]
-    assert [line["causes"] for line in told["zones"] if line["causes"]] == [["always-https.set-already"]]
     shown = place.ok("plan", "https.yaml")
-    assert "HTTPS was set" in shown and "Forecast: 70 calls" in shown
-    assert place.writes() == []
+    return Planned(told, shown, place.writes())
 
 
-@slow
-def test_zones_are_signed_changed_watched_and_one_is_rolled_back(place: Place) -> None:
-    """One sign-off counts for all; where somebody turns the setting off meanwhile, it stays off."""
-    place.ok("start", "https.yaml", "--yes")
-    until(place, lambda places: places.get("awaiting") == 7)
-    assert place.writes() == []
-    place.ok("sign-off", "approve", "https", "--wave", "1", "--yes", "--by", "ada")
-    until(place, lambda places: places.get("waiting") == 7)
-    turn(place, "shop-1.example", "off")
-    ended = until(place, lambda places: sum(places.get(one, 0) for one in ENDS) == 8)
-    assert {one: ended.get(one, 0) for one in ENDS} == {"settled": 6, "already_settled": 1, "rolled_back": 1}
-    sent = [(line["call"], line["setting"]["sent"]) for line in place.writes()]
-    assert sorted(sent) == [("settings.patch", "off"), *[("settings.patch", "on")] * 7]
+@dataclass(frozen=True)
+class Course:
+    """The changes sent before somebody signed, those sent until the end, and the counts then."""
+
+    unsigned: list[dict[str, Any]]
+    sent: list[dict[str, Any]]
+    ended: dict[str, int]
 
 
 ENDS = ("settled", "already_settled", "rolled_back")
 
 
+@pytest.fixture(scope="module")
+def course(place: Place, planned: Planned) -> Course:
+    """The campaign to its end; while zones are watched, somebody turns the setting of one of them off."""
+    place.ok("start", "https.yaml", "--yes")
+    until(place, lambda places: places.get("awaiting") == 7)
+    unsigned = place.writes()
+    place.ok("sign-off", "approve", "https", "--wave", "1", "--yes", "--by", "ada")
+    until(place, lambda places: places.get("waiting") == 7)
+    turn(place, "shop-1.example", "off")
+    ended = until(place, lambda places: sum(places.get(one, 0) for one in ENDS) == 8)
+    return Course(unsigned, place.writes(), ended)
+
+
 @slow
+def test_a_plan_says_what_would_be_done(planned: Planned) -> None:
+    """Each zone is read; one needs nothing; all the others share one fingerprint. Nothing is sent."""
+    told = planned.told
+    assert told["area"] == AREA
+    assert told["verdicts"] == {"ready": 7, "already_settled": 1}
+    assert list(told["fingerprints"].values()) == [7]
+    assert [line["causes"] for line in told["zones"] if line["causes"]] == [["always-https.set-already"]]
+    assert "HTTPS was set" in planned.shown and "Forecast: 70 calls" in planned.shown
+    assert planned.sent == []
+
+
+@slow
+def test_zones_are_signed_changed_watched_and_one_is_rolled_back(course: Course) -> None:
+    """One sign-off counts for all; where somebody turns the setting off meanwhile, it stays off."""
+    assert course.unsigned == []
+    counts = {one: course.ended.get(one, 0) for one in ENDS}
+    assert counts == {"settled": 6, "already_settled": 1, "rolled_back": 1}
+    sent = [(line["call"], line["setting"]["sent"]) for line in course.sent]
+    assert sorted(sent) == [("settings.patch", "off"), *[("settings.patch", "on")] * 7]
+
+
+@slow
+@pytest.mark.usefixtures("course")
 def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
     """Status, history and report."""
     assert "HTTPS set" in place.ok("status", "https")
@@ -221,6 +257,7 @@ def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
 
 
 @slow
+@pytest.mark.usefixtures("course")
 def test_programs_see_its_reasons_with_their_facts(place: Place) -> None:
     """In the JSON of status and report, under the area's own codes."""
     zones = {zone["name"]: zone for zone in place.json("report", "https")["zones"]}
@@ -239,6 +276,7 @@ def without_words(causes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @slow
+@pytest.mark.usefixtures("course")
 def test_the_option_decides_what_is_sent(place: Place) -> None:
     """A campaign that says so turns the setting off."""
     made = (place.folder / "https.yaml").read_text().replace("name: https", "name: http")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgeshift.testbed.stack.credentials import REHEARSED
+from edgeshift.testbed.stack.areas.waf import REHEARSED
 
 
 def without_rehearsed(text: str) -> str:

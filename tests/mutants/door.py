@@ -10,7 +10,7 @@ ROOTS = "edgeshift/authority/roots.py"
 WAYS = "activities/ways.py"
 AUTHORITY = "activities/authority.py"
 FENCE = "activities/change/fence.py"
-EVIDENCE = "activities/evidence_at_the_door.py"
+EVIDENCE = "edgeshift/areas/waf/evidence_again.py"
 
 NO_DOOR = Edit(
     AUTHORITY,

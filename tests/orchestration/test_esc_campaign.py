@@ -16,7 +16,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.account_lock import HoldActivities
 from activities.connections import Connections
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import Held, ZonePhase
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome, migration_id
 from edgeshift.model.sign_off import Choice

@@ -12,10 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
 from activities.own_archive import OwnArchive
+from edgeshift.operations.calls import missing_object
+from edgeshift.operations.campaigns import freeze, store_spec
+from edgeshift.operations.errors import Failed
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.identity import KEY, identity_of
@@ -53,6 +56,33 @@ async def failures(handle: WorkflowHandle[object, object]) -> list[str]:
 async def says_so(stage: Stage) -> bool:
     """Whether anything of the campaign's waits for the right archive."""
     return any(SAID in why for why in await failures(stage.play.campaign))
+
+
+@pytest.mark.timeout(300)
+async def test_a_worker_that_lacks_the_campaign_file_is_told_apart(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever starts or plans hears in which archive the file was stored, by what the failure says beside its
+    words.
+    """
+
+    async def polled(client: Client) -> list[str]:
+        return ["the worker of this scene"]
+
+    # The scene's task queues have names of its own, and whoever waits would look at the usual ones.
+    monkeypatch.setattr("edgeshift.operations.waits.pollers", polled)
+    async with staged(temporal_client, tmp_path, zone("one"), serve=False) as stage:
+        (tmp_path / "other").mkdir()
+        archive, spec = stage.play.archive, stage.play.spec
+        digest = await store_spec(archive, spec)
+        async with serving(stage, str(tmp_path / "other")):
+            with pytest.raises(Failed) as told:
+                await freeze(stage.play.client, archive, spec, digest)
+    assert told.value.text == (
+        f"the worker does not find the campaign file in its archive; it was stored in {archive.name}"
+    )
+    failed = told.value.__cause__
+    assert isinstance(failed, WorkflowFailureError) and missing_object(failed.cause) == digest
 
 
 @pytest.mark.parametrize("elsewhere", ["an empty folder", "a copy that has another name"])

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Kind
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence, Kind
 from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.preview import preview_of

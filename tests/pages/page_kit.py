@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.aftercare import Aftercare, aftercare
 from edgeshift.areas.waf.answers import MANAGED_RULESET, OWASP_RULESET
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
+from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
 from edgeshift.areas.waf.evidence_terms import Agreement, ClientLine, RuleLine
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind
 from edgeshift.messages import Book, CampaignSummary, WaveSummary

@@ -89,6 +89,7 @@ def test_reasons_of_log_fields_are_understood() -> None:
     ("place", "code", "alarm"),
     [
         ("failed", ReasonCode.CHANGE_REFUSED, "failed-refused"),
+        ("failed", ReasonCode.EDITED_SINCE, "failed-edited"),
         ("failed", ReasonCode.DELETION_REFUSED, "failed-refused"),
         ("failed", ReasonCode.SECRET_REFUSED, "failed-refused"),
         ("failed", ReasonCode.GIVEN_UP, "failed-tries"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.body_view import Item, Line, Mark
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.operations.group import Otherwise, Rest

@@ -10,7 +10,7 @@ from edgeshift.areas.area import AreaDefinition
 from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
 from edgeshift.messages import Step
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import Area, has_to_be_named, named_for
 
 
 def test_every_area_has_a_definition_of_its_own_name() -> None:
@@ -39,6 +39,25 @@ def test_what_is_not_there_is_named() -> None:
         load("edgeshift.nowhere:DEFINITION", AreaDefinition)
     with pytest.raises(AreaNotLoaded, match="is no AreaDefinition, but a "):
         load("edgeshift.model.fleet:Area", AreaDefinition)
+
+
+def test_an_area_that_validates_says_how_its_evidence_is_judged_again() -> None:
+    """Else no door would ask for it: such an area is not loaded."""
+    assert area_of(Area.WAF).evidence is not None
+    assert [area for area in AREAS.values() if area.evidence and not area.validates] == []
+    with pytest.raises(ValueError, match="say how their evidence is judged again"):
+        AreaDefinition(name=Area.ESC, title="t", workflow="W", reversible=True, validates=True)
+
+
+def test_only_the_area_that_nobody_has_to_name_has_the_usual_names() -> None:
+    """Those of all others have the area's name in them, so that none takes the place of another one's."""
+    assert [named_for(area, "campaign") for area in list(Area)[:3]] == [
+        "campaign",
+        "campaign-esc",
+        "campaign-log-fields",
+    ]
+    assert named_for(Area.ESC, "edgeshift demo", joint=" ") == "edgeshift demo esc"
+    assert [area for area in Area if not has_to_be_named(area)] == [CampaignSpec.model_fields["area"].default]
 
 
 def test_an_area_that_is_registered_is_read_and_written_by_its_name() -> None:

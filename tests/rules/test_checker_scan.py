@@ -59,7 +59,10 @@ def test_a_search_locks_nobody_out_of_a_database(tmp_path: Path) -> None:
     path = tmp_path / "temporal.db"
     connection = sqlite3.connect(path, isolation_level=None, timeout=0)
     connection.execute("CREATE TABLE t (value TEXT)")
+    # In one transaction: each of its own would wait for the disk.
+    connection.execute("BEGIN")
     connection.executemany("INSERT INTO t VALUES (?)", [(SECRET,)] * 1000)
+    connection.execute("COMMIT")
     searching = values(path)
     assert SECRET.encode() in next(searching)
     connection.execute("INSERT INTO t VALUES ('later')")

@@ -15,10 +15,21 @@ from edgeshift.runtime.files import check_writable, whole_path, write_whole
 def test_a_file_is_written_with_its_folders(tmp_path: Path) -> None:
     """And nothing is left beside it."""
     file = tmp_path / "a/b/report.html"
-    check_writable(file)
-    assert list(file.parent.iterdir()) == []
     write_whole(file, "ü")
     assert file.read_text(encoding="utf-8") == "ü" and list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("there", ["", "a", "a/b"])
+def test_looking_whether_a_file_could_be_written_leaves_nothing(tmp_path: Path, there: str) -> None:
+    """No folder that was not there: whoever refuses then has written nothing."""
+    (tmp_path / there).mkdir(parents=True, exist_ok=True)
+    before = sorted(tmp_path.rglob("*"))
+    check_writable(tmp_path / "a/b/c/report.html")
+    assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError):
+        check_writable(tmp_path / "new/../file/below/report.html")
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "file"])
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
@@ -33,8 +44,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_one_leaves_nothing(tmp_path: Path) -> None:
-    """Ctrl-C too."""
-    with pytest.raises(KeyboardInterrupt), whole_path(tmp_path / "x.json") as place:
+    """Ctrl-C too; nor a folder that was made for it."""
+    with pytest.raises(KeyboardInterrupt), whole_path(tmp_path / "new/below/x.json") as place:
         assert place.suffix == ".json"
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []

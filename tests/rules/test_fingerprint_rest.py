@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from edgeshift.areas.esc.probe import Coverage, ProbeReport
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.cli.proposals import show_rest
 from edgeshift.model.body_view import Item, Line, Mark
 from edgeshift.model.fleet import Area

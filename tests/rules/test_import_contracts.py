@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from edgeshift.areas import BUILT_IN
+from edgeshift.model.fleet import Area
+
 ROOT = Path(__file__).parents[2]
 ROOMS = {f"edgeshift.{path.parent.name}" for path in (ROOT / "edgeshift").glob("*/__init__.py")} | {
     "workflows",
@@ -55,6 +58,24 @@ def test_a_contract_names_every_package(name: str) -> None:
     found = contract(name)
     named = {*found["source_modules"], *found["forbidden_modules"]}
     assert {room for room in ROOMS if room not in named} == NOT_NAMED[name]
+
+
+@pytest.mark.parametrize("area", list(BUILT_IN), ids=str)
+def test_a_contract_protects_every_package_of_an_area(area: Area) -> None:
+    """What a room has of one area lies in its ``areas/``, and no other room may import it: a new one is not
+    forgotten.
+    """
+    held = contract(f"Nothing but the packages of the area {area.value} imports them")
+    name = area.value.replace("-", "_")
+    found = [
+        path.relative_to(ROOT)
+        for room in ("edgeshift", "activities", "worker", "workflows")
+        for path in (ROOT / room).rglob("*.py")
+        if path.parent.name == "areas" and (path.stem == name or path.stem.startswith(f"{name}_"))
+    ]
+    assert len(found) > 5
+    modules = {".".join(path.with_suffix("").parts) for path in found}
+    assert modules - set(held["protected_modules"]) == set()
 
 
 def test_whatever_calls_itself_pure_is_held_to_it() -> None:

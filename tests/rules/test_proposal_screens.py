@@ -26,7 +26,8 @@ from edgeshift.areas.esc.features import Feature
 from edgeshift.areas.esc.features import Kind as FactKind
 from edgeshift.areas.esc.probe import Coverage, Difference, ProbeReport
 from edgeshift.areas.esc.report import summary
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
 from edgeshift.areas.waf.evidence_terms import ClientLine, RuleLine
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import MOST_LINES

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
+from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
 from edgeshift.areas.waf.losses import Loss, SettingKind
 from edgeshift.messages import Book, CampaignSummary, WaveSummary
 from edgeshift.model.fleet import Area, ZoneOutcome

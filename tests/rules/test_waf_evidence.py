@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET
 from edgeshift.areas.waf.evidence import (
     MOST_FINDINGS,
     MOST_SAMPLES,
     TERMINATING,
     EvidencePolicy,
-    EvidenceVerdict,
     Kind,
     judge,
 )

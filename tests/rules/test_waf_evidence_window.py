@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import (
     Evidence,
     EvidencePolicy,
-    EvidenceVerdict,
     Kind,
     Window,
     agreed_rules,

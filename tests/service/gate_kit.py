@@ -85,10 +85,12 @@ class Gate:
         window: timedelta = timedelta(minutes=30),
         permit: int = 1,
         evidence: str = "",
+        read_at: datetime | None = None,
     ) -> Change:
         """The change that sends ``body``, where people signed ``signed`` and the workflow says ``said``.
 
-        ``config``: what a fresh reading must have, where that is not what the first one had. ``window``: for how long it may be sent.
+        ``config``: what a fresh reading must have, where that is not what the first one had. ``window``: for
+        how long it may be sent. ``read_at``: when the zone was read, where that is said.
         """
         named = said or body
         decision = Decision(choice=Choice.APPROVE, digest=digest(signed), by="ann", at=datetime.now(UTC))
@@ -111,6 +113,7 @@ class Gate:
             decisions=(decision,),
             window=window,
             evidence=evidence,
+            read_at=read_at,
         )
 
     async def validate(self, **how: Any) -> ChangeResult:

@@ -14,7 +14,7 @@ import pytest
 from activities.change.area_work import AreaWork
 from activities.standing import standing_of
 from activities.waf.changes import WafWork
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.statements import WordStatement
 from edgeshift.messages import ChangeStatus

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from activities.change.fence import CHECKED_AGAIN_AFTER
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Area, Plan
 from edgeshift.model.sign_off import Choice

@@ -14,7 +14,8 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence_terms import Evidence, EvidenceCause, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence_terms import Evidence, EvidenceCause
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import GatherEvidence
 from edgeshift.model.fleet import Plan

@@ -12,7 +12,8 @@ import pytest
 
 from bench.evidence import BEGINS, Time, Windows, judge_fleet
 from bench.evidence_planted import planted_fleet
-from edgeshift.areas.waf.evidence import EvidenceVerdict, Kind
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Kind
 from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.model.counts import counted

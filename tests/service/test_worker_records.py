@@ -23,7 +23,8 @@ from activities.change.intents import (
 )
 from activities.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, agreed_rules
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence, agreed_rules
 from edgeshift.areas.waf.evidence_terms import RuleLine
 from edgeshift.authority import worker_records
 from edgeshift.authority.editing import RootsEditor

@@ -83,6 +83,7 @@ class Changes:
             evidence=zone.gathered.evidence if zone.gathered is not None else "",
             anew=zone.is_later_run,
             used=tuple(sorted(zone.used)) if zone.is_later_run else (),
+            read_at=prepared.read_at,
         )
         zone.called_off = zone.stands = False
         made = workflow.start_activity_method(

@@ -10,7 +10,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.areas import area_of
-    from edgeshift.areas.waf.evidence import EvidenceVerdict
+    from edgeshift.areas.evidence import EvidenceVerdict
     from edgeshift.messages import (
         CANCELLATION,
         LEFT_ALONE,

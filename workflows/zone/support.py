@@ -52,8 +52,11 @@ class Support:
         raise Ended(ZoneOutcome.NEEDS_SUPPORT, *why)
 
     async def refused(self, result: ChangeResult) -> None:
-        """The service refused the step: a support case, or the end of the attempt."""
-        why = Reason(code=ReasonCode.CHANGE_REFUSED, case=result.cause, said=result.reason)
+        """The service refused the step, or a person has to look before it is sent: a support case, or the
+        end of the attempt.
+        """
+        code = ReasonCode.EDITED_SINCE if result.final else ReasonCode.CHANGE_REFUSED
+        why = Reason(code=code, case=result.cause, said=result.reason)
         if result.cause is None:
             raise Ended(ZoneOutcome.FAILED, why)
         await self.wait_for((result.cause.value,), (why,), result.reason)

@@ -59,7 +59,7 @@ DEFINITION = AreaDefinition(
         "cli": "edgeshift.cli.areas.esc:PART",
         "demo": "edgeshift.testbed.demo.areas.esc:PART",
         "doctor": "edgeshift.doctor.areas.esc:PART",
-        "documents": "edgeshift.stores.documents.records:ESC",
+        "documents": "edgeshift.stores.documents.areas.esc:PART",
         "proposals": "edgeshift.operations.areas.esc:PART",
         "stack": "edgeshift.testbed.stack.areas.esc:PART",
         "views": "edgeshift.views.areas.esc:PART",

@@ -52,7 +52,7 @@ DEFINITION = AreaDefinition(
         "cli": "edgeshift.cli.areas.log_fields:PART",
         "demo": "edgeshift.testbed.demo.areas.log_fields:PART",
         "doctor": "edgeshift.doctor.areas.log_fields:PART",
-        "documents": "edgeshift.stores.documents.records:LOG_FIELDS",
+        "documents": "edgeshift.stores.documents.areas.log_fields:PART",
         "proposals": "edgeshift.operations.areas.log_fields:PART",
         "stack": "edgeshift.testbed.stack.areas.log_fields:PART",
         "views": "edgeshift.views.areas.log_fields:PART",

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, model_validator
 
 from edgeshift.areas.waf.answers import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
-from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence
+from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
 
@@ -346,6 +346,15 @@ def _odd_parameters(parameters: object) -> str | None:
         if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
             return f"action_parameters.overrides.{key} is not a list of objects"
     return None
+
+
+def rules_digest(stored: Mapping[str, Any] | None) -> str:
+    """The digest of what a zone runs, without what the service assigns; empty where it has no rules that can
+    be read.
+    """
+    if stored is None or unsound(stored) is not None:
+        return ""
+    return sha256(canonical_bytes(essence(stored)["rules"]))
 
 
 def same_rules(stored: Mapping[str, Any] | None, signed: Body) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from edgeshift.areas.area import AreaDefinition, Phrases, TicketText
 from edgeshift.areas.waf.answers import Reading
+from edgeshift.areas.waf.evidence_again import AGAIN
 from edgeshift.areas.waf.support import support_cause, ticket_of
 from edgeshift.model.fleet import Area
 
@@ -13,6 +14,7 @@ DEFINITION = AreaDefinition(
     workflow="WafZone",
     reversible=False,
     validates=True,
+    evidence=AGAIN,
     asks_support=True,
     support_cause=support_cause,
     ticket=TicketText(Reading, ticket_of),
@@ -43,8 +45,9 @@ DEFINITION = AreaDefinition(
         "cli": "edgeshift.cli.areas.waf:PART",
         "demo": "edgeshift.testbed.demo.areas.waf:PART",
         "doctor": "edgeshift.doctor.areas.waf:PART",
-        "documents": "edgeshift.stores.documents.records:WAF",
+        "documents": "edgeshift.stores.documents.areas.waf:PART",
         "proposals": "edgeshift.operations.areas.waf:PART",
+        "stack": "edgeshift.testbed.stack.areas.waf:PART",
         "views": "edgeshift.views.areas.waf:PART",
         "worker": "worker.areas.waf:PART",
     },

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence_terms import (
     MOST_CLIENTS,
     MOST_FINDINGS,
@@ -24,7 +25,6 @@ from edgeshift.areas.waf.evidence_terms import (
     Evidence,
     EvidenceCause,
     EvidencePolicy,
-    EvidenceVerdict,
     Finding,
     Kind,
     RuleLine,
@@ -309,7 +309,6 @@ __all__ = [
     "TERMINATING",
     "Evidence",
     "EvidencePolicy",
-    "EvidenceVerdict",
     "Finding",
     "Kind",
     "Window",

@@ -6,15 +6,44 @@ The events themselves are not kept, for they tell of visitors. What is counted h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Protocol
 
-from edgeshift.areas.waf.evidence_terms import Evidence, EvidencePolicy, EvidenceVerdict
+from edgeshift.areas.evidence import AHEAD, About, EvidenceAgain, EvidenceVerdict
+from edgeshift.areas.waf.evidence_terms import Evidence, EvidencePolicy
+from edgeshift.model.fleet import Plan, Zone
 
 JUDGED = 0.89
 """Part of a window that is judged, at least: events near its end are left out, of a tenth of it at most."""
 
-AHEAD = timedelta(minutes=5)
-"""How far the clock of whoever judged it may be ahead."""
+
+class Validation(Protocol):
+    """The section ``validation`` of a campaign file (edgeshift/campaign_file/parts.py)."""
+
+    @property
+    def evidence(self) -> EvidencePolicy:
+        """How much evidence is enough."""
+        ...
+
+    @property
+    def window(self) -> timedelta:
+        """How long a window is."""
+        ...
+
+    @property
+    def modes(self) -> Sequence[object]:
+        """Its windows, by how the new rules act in them."""
+        ...
+
+
+class Validating(Protocol):
+    """A campaign file that has one."""
+
+    @property
+    def validation(self) -> Validation:
+        """How zones are validated."""
+        ...
 
 
 def passes(evidence: Evidence, policy: EvidencePolicy, window: timedelta, now: datetime) -> bool:
@@ -38,3 +67,18 @@ def passes(evidence: Evidence, policy: EvidencePolicy, window: timedelta, now: d
     if evidence.since is None or evidence.until is None:
         return False
     return evidence.until <= now + AHEAD and evidence.until - evidence.since >= JUDGED * window
+
+
+def _asked(spec: Validating, zone: Zone) -> bool:
+    return zone.plan is Plan.ENTERPRISE and bool(spec.validation.modes)
+
+
+def _passes(evidence: Evidence, spec: Validating, now: datetime) -> About | None:
+    judged = spec.validation
+    if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:
+        return None
+    return About(evidence.zone, evidence.proposal, evidence.since)
+
+
+AGAIN = EvidenceAgain(Evidence, _asked, _passes)
+"""How the area's evidence is judged again at the door."""

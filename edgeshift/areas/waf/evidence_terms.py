@@ -8,20 +8,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.validators import NUMBER, Part
 
 MOST_SAMPLES = 5
 MOST_FINDINGS = 50
 MOST_RULES = 100
 MOST_CLIENTS = 5
-
-
-class EvidenceVerdict(StrEnum):
-    """What the window's evidence says. It may block a sign-off, it never approves."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
 
 
 class EvidenceCause(StrEnum):
@@ -130,7 +123,8 @@ class Evidence(BaseModel):
     ``earlier``: digest of the evidence of the shadow window before this one. ``cause``: why it did not pass;
     None where it did, and in evidence of an earlier version. ``names``: what rules that are
     in it are called, by their identifiers, as the events describe them. ``zone``, ``proposal``: the
-    identifier and the digest that it is about; empty in evidence of an earlier version.
+    identifier and the digest that it is about; empty in evidence of an earlier version. ``stored``: digest of
+    the rules that the zone ran when it was gathered; empty where they were not read.
     """
 
     zone: str = ""
@@ -163,4 +157,5 @@ class Evidence(BaseModel):
     alike: tuple[Finding, ...] = ()
     findings_left_out: int = 0
     earlier: str = ""
+    stored: str = ""
     names: dict[str, str] = {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence_terms import (
     ClientLine,
     Evidence,
     EvidenceCause,
-    EvidenceVerdict,
     Finding,
     Kind,
 )

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_texts import cause_text, rules_of_cause
 from edgeshift.areas.waf.losses import of_fate
 from edgeshift.areas.waf.rule_items import items

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from edgeshift.runtime.lazily import names_of
 
 if TYPE_CHECKING:
+    from edgeshift.stores.documents.areas.esc import EscRecord
+    from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
+    from edgeshift.stores.documents.areas.waf import WafRecord
     from edgeshift.stores.documents.calls import CallsMade, TargetCalls, calls_folder
     from edgeshift.stores.documents.codec import (
         Document,
@@ -45,9 +48,6 @@ if TYPE_CHECKING:
         DOCUMENTS,
         Advice,
         DocumentsPart,
-        EscRecord,
-        LogFieldsRecord,
-        WafRecord,
         WatchedRecord,
         ZoneRecord,
     )
@@ -126,6 +126,9 @@ _NAMES = {
         "get_record",
         "put_document",
     ),
+    "areas.esc": ("EscRecord",),
+    "areas.log_fields": ("LogFieldsRecord",),
+    "areas.waf": ("WafRecord",),
     "calls": ("CallsMade", "TargetCalls", "calls_folder"),
     "effects": ("EffectTook",),
     "gathered": ("EvidenceGathered", "gathered_key"),
@@ -136,9 +139,6 @@ _NAMES = {
         "DOCUMENTS",
         "Advice",
         "DocumentsPart",
-        "EscRecord",
-        "LogFieldsRecord",
-        "WafRecord",
         "WatchedRecord",
         "ZoneRecord",
     ),

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from edgeshift.areas.esc.probe import ProbeReport
-from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.parts import PartOf
-from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.areas.waf.evidence_terms import Evidence
-from edgeshift.areas.waf.terraform import EntryPoint
 from edgeshift.model.fleet import Zone
 from edgeshift.stores.documents.codec import Document, Moment
 
@@ -28,17 +23,6 @@ class ZoneRecord(Document):
     snapshot: str
     proposal: str
     evidence: str
-
-
-class WafRecord(ZoneRecord):
-    """An object: a migrated zone, written by ``verify_waf_zone``. Its evidence is an ``Evidence``.
-    ``entry_point``: as it was read back; None in records of earlier versions.
-    """
-
-    optional = frozenset({"entry_point"})
-
-    aftercare: Aftercare
-    entry_point: EntryPoint | None = None
 
 
 class Advice(Document):
@@ -60,20 +44,6 @@ class WatchedRecord(ZoneRecord):
     aftercare: Advice
 
 
-class EscRecord(WatchedRecord):
-    """An object: a scope with Edge Side Code off, or on again, written by ``watch_esc_scope``. Its evidence
-    is a ``ProbeReport``.
-    """
-
-
-class LogFieldsRecord(WatchedRecord):
-    """An object: a zone with the fields in its logs, or out again, written by ``watch_log_fields_zone``. Its
-    evidence is a ``Judgement``. ``found``: digest of the step's ``StepWritten``, or empty.
-    """
-
-    found: str
-
-
 @dataclass(frozen=True)
 class DocumentsPart:
     """What an area keeps in the archive of its own (edgeshift/areas/parts.py).
@@ -85,9 +55,5 @@ class DocumentsPart:
     record: type[ZoneRecord] = WatchedRecord
     evidence: type[BaseModel] | None = None
 
-
-WAF = DocumentsPart(WafRecord, Evidence)
-ESC = DocumentsPart(EscRecord, ProbeReport)
-LOG_FIELDS = DocumentsPart(LogFieldsRecord, Judgement)
 
 DOCUMENTS = PartOf("documents", DocumentsPart)

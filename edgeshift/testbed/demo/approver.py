@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
-from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import Answer, CampaignSignOff, Waiting, ZonePhase, ZoneState
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
@@ -161,7 +161,7 @@ class Approver:
         evidence = await get_document(self._archive, kind, state.evidence) if kind else None
         failed = state.evidence_verdict is EvidenceVerdict.FAIL
         choice = Choice.REJECT if failed else Choice.APPROVE
-        seen = evidence.why if isinstance(evidence, Evidence) else ""
+        seen = str(getattr(evidence, "why", ""))
         why = seen or f"the evidence is {state.evidence_verdict}"
         reason = why if failed else f"quiet zone, looked at by hand: {why}"
         decision = Decision(choice=choice, digest=state.digest, by=self.by, reason=reason[:200])

@@ -14,7 +14,7 @@ from rich.text import Text
 from temporalio.client import Client
 
 from edgeshift.authority.loading import load_roots
-from edgeshift.model.fleet import DEFAULT_AREA
+from edgeshift.model.fleet import named_for
 from edgeshift.operations import pollers
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -55,9 +55,9 @@ async def run_demo(
     _end_as_by_ctrl_c()
     console = SafeConsole(no_color=console.no_color, stderr=console.stderr, quiet=console.quiet, record=True)
     zones = zones or part.zones
-    title = "" if part.area is DEFAULT_AREA else f" {part.area.value}"
+    title = named_for(part.area, "edgeshift demo", joint=" ")
     what = f": {zones} simulated zones, seed {seed}, time scale {TIME_SCALE:,.0f} (4 hours a second)"
-    console.print(Text.assemble((f"edgeshift demo{title}", "bold"), what))
+    console.print(Text.assemble((title, "bold"), what))
     teller = Teller(console)
     await asyncio.to_thread(temporal_cli, progress=teller.say)
     began = time.monotonic()

@@ -10,27 +10,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from edgeshift.campaign_file.spec import CredentialSpec
-from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area, has_to_be_named, named_for
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet
 from edgeshift.testbed.stack.parts import STACK
 from edgeshift.testbed.stack.paths import StackError, StackPaths
-
-REHEARSE = (
-    "# To rehearse waves and two approvers, take away the # of the next two lines. Then sign with --by ada,",
-    "# and again with --by grace: the stack makes a key for each.",
-    "# waves: [{name: canary, zones: 6}, {name: early, percent: 25}]",
-    "# sign_off: {approvers: [ada, grace], required: 2}",
-)
-"""What a campaign file of a stack has at its end, but for that of the default area."""
-
-REHEARSED = (
-    "# Two waves: a tenth of the zones, and the rest once half of those have an outcome. Two of three people",
-    "# have to agree: sign with --by ada, and again with --by grace. The stack makes a key for each.",
-    "waves: [{name: canary, percent: 10}, {name: rest}]",
-    "advance: {percent: 50}",
-    "sign_off: {approvers: [ada, grace, alan], required: 2}",
-)
-"""What that of the default area has there: with it somebody begins, and sees a wave end and people agree."""
 
 _NEEDED = ("account:read", "zone:read", "waf:edit", "firewall:read", "page_rules:read", "zone_settings:read")
 
@@ -97,13 +80,13 @@ def campaign_text(
     edge: str = "",
 ) -> str:
     """A campaign file of one area for all zones of the folder. JSON's scalars and lists are YAML too."""
-    default = area is DEFAULT_AREA
+    part = STACK.of(area)
     lines = [
         "# Made by `edgeshift up` for the simulated service of this folder; change it as you like.",
         "# `edgeshift init` writes one in which every option is explained.",
-        "name: rehearsal" if default else f"name: rehearsal-{area.value}",
-        *([] if default else [f"area: {area.value}"]),
-        *STACK.of(area).section(places, edge),
+        f"name: {named_for(area, 'rehearsal')}",
+        *([f"area: {area.value}"] if has_to_be_named(area) else []),
+        *part.section(places, edge),
         "targets:",
         "  all: true",
         "service:",
@@ -115,4 +98,4 @@ def campaign_text(
         lines.append(f"    - {first[0]}: {json.dumps(first[1])}")
         lines += [f"      {name}: {json.dumps(value)}" for name, value in rest]
     lines += ["tickets:", f"  folder: {json.dumps(str(places.tickets))}", f"time_scale: {time_scale:g}"]
-    return "\n".join([*lines, *(REHEARSED if default else REHEARSE)]) + "\n"
+    return "\n".join([*lines, *part.rehearsal()]) + "\n"

@@ -16,7 +16,7 @@ from typing import ClassVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from edgeshift.model.exit_codes import ExitCode
-from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.fleet import Area, named_for
 from edgeshift.runtime.private_files import tighten
 from edgeshift.testbed.stack.reserved_ports import choosing
 
@@ -91,7 +91,7 @@ class StackPaths:
 
     def campaign_of(self, area: Area) -> Path:
         """The campaign file to begin with, of an area."""
-        return self.campaign if area is DEFAULT_AREA else self.folder / f"campaign-{area.value}.yaml"
+        return self.campaign.with_stem(named_for(area, self.campaign.stem))
 
     def make(self) -> None:
         """Make the folders, for their owner alone, also those of before. Raises StackError where that is

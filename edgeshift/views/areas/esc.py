@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.counts import counted
 from edgeshift.stores.documents import ProbedProposal, Proposal
 from edgeshift.views.archive_texts import coverage_lines

@@ -356,8 +356,8 @@ async def _told_wrong_now(stage: Stage, theirs: Collection[str]) -> list[str]:
 
 
 async def _runs(stage: Stage, zone: Zone, theirs: Collection[str]) -> bool:
-    """Whether the campaign's own workflow of the zone is open. Once it has ended, its id is free: the enemy may
-    have taken it, which goes on in further runs, and so may a campaign of his.
+    """Whether the campaign's own workflow of the zone is open. Once it has ended, its id is free: the enemy
+    may have taken it, which goes on in further runs, and so may a campaign of his.
     """
     described = await stage.play.zone(zone.name).describe()
     if described.status is not WorkflowExecutionStatus.RUNNING:

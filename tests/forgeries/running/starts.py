@@ -22,7 +22,7 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.messages import (
     AskProbe,

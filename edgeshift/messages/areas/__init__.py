@@ -1,0 +1,1 @@
+"""What the activities of one area alone take and give back."""

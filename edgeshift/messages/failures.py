@@ -1,0 +1,13 @@
+"""What a failed activity says beside its words."""
+
+from __future__ import annotations
+
+from edgeshift.messages.base import Message
+
+
+class MissingObject(Message):
+    """Of a failure of the type ``ArchiveMissing``: the digest of the object that the archive does not have;
+    empty where it is a record. Failures of earlier versions have none.
+    """
+
+    digest: str = ""

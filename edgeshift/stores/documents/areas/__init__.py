@@ -1,0 +1,1 @@
+"""What each area keeps in the archive of its own."""

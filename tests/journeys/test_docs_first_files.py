@@ -1,0 +1,42 @@
+"""The file that `edgeshift init` writes can be planned and started as it is, for each area, on one stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from edgeshift.campaign_file.load import load_campaign
+from edgeshift.model.fleet import DEFAULT_AREA, Area
+from tests.journeys.cli_kit import Place, running_stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> Iterator[Place]:
+    """A stack of before 2024, whose fleet has zones for every area."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EDGESHIFT_TEMPORAL_CLI", str(temporal_cli_path))
+        made = Place(tmp_path_factory.mktemp("made"))
+        made.ok("fleet", "generate", "--zones", "8", "--esc", "0.5", "--logs", "0.5", "--out", "fleet.yaml")
+        fleet = (made.folder / "fleet.yaml").read_text()
+        with running_stack(
+            tmp_path_factory.mktemp("first"), fleet, "--clock", "2023-10-01T00:00:00Z"
+        ) as found:
+            yield found
+
+
+@pytest.mark.parametrize("area", list(Area))
+def test_the_file_of_init_runs_as_it_is(place: Place, area: Area) -> None:
+    """It loads, is about every zone of the stack, and its targets come to wait for people, or are blocked."""
+    usual = area is DEFAULT_AREA
+    file = "campaign.yaml" if usual else f"{area.value}-first.yaml"
+    said = place.ok("init") if usual else place.ok("init", file, "--area", area.value)
+    assert "It is about the stack that runs in this folder" in said
+    campaign = load_campaign(place.folder / file)
+    assert campaign.area is area and campaign.targets.all
+    assert "nothing was changed at the service" in place.ok("plan", file)
+    assert f"Started campaign {campaign.name}" in place.ok("start", file, "--yes")
+    place.until(campaign.name, lambda places: bool({"awaiting", "blocked"} & places.keys()))
