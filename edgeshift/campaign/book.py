@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from edgeshift.campaign.packing import join, pack, pack_wide, split, unpack, unpack_wide
+from edgeshift.campaign.packing import as_text, join, of_text, pack, pack_wide, split, unpack, unpack_wide
 from edgeshift.messages import Book
 from edgeshift.model.sign_off import Choice, Decision
 
@@ -25,8 +25,8 @@ SHORT = 80
 
 MOST_APPROVALS = 40_000
 """Bytes that approvals may take, packed, beside the reasons. A word over many fingerprints takes next to
-none: three people who approve 2,000 fingerprints in each of 20 waves, 300 at a time, take 12,000, and as many who
-approve each of 2,000 by itself 21,000, or up to 39,000 in no order.
+none: three people who approve 2,000 fingerprints in each of 20 waves, 300 at a time, take 11,000; as many who
+approve each of 2,000 by itself take 21,000, and 37,000 in no order.
 """
 
 MOST_APPROVED = 120_000
@@ -101,9 +101,9 @@ class DecisionBook:
         self, fingerprints: Iterable[str], wave: int | None, word: Word, known: Sequence[str] = ()
     ) -> bool:
         """Whether it stays small enough to be carried with this word. Where it is an approval of something
-        that the person has not decided on, the approvals alone count: what was rejected, in an earlier run maybe,
-        takes nothing from them. They keep out no rejection, and no word that only takes the place of others,
-        such as of approvals that have expired. ``known``: as for ``packed``.
+        that the person has not decided on, the approvals alone count: what was rejected, in an earlier run
+        maybe, takes nothing from them. They keep out no rejection, and no word that only takes the place of
+        others, such as of approvals that have expired. ``known``: as for ``packed``.
         """
         about = list(fingerprints)
         if self._size + len(about) <= SMALL:
@@ -301,3 +301,16 @@ def _shown(key: tuple[str, int | None], words: dict[str, Word]) -> Book:
 def fingerprints_of(entries: Iterable[Book]) -> list[str]:
     """The fingerprints that entries are about, each once."""
     return list(dict.fromkeys(entry.fingerprint for entry in entries))
+
+
+def packed_rejections(entries: Iterable[Book]) -> str:
+    """What an earlier run has left, as text: each word once, as much of its reason as a campaign keeps."""
+    book = DecisionBook()
+    for entry in entries:
+        book.take(entry)
+    return as_text(book.packed())
+
+
+def unpacked_rejections(text: str) -> tuple[Book, ...]:
+    """What ``packed_rejections`` was given, but for longer reasons. Raises ValueError."""
+    return tuple(_shown(key, said) for key, said in DecisionBook.unpacked(of_text(text))._entries.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -22,7 +23,7 @@ async def test_a_damaged_record_of_a_zone_that_was_cut_off_leaves_the_look_to_go
     """The zone is unknown, with the record that may stand for what was sent; the batch that looks at it is
     not tried again, so that the others' ends count, and the campaign closes.
     """
-    how = {"authority": ONE} if signed else {}
+    how: dict[str, Any] = {"authority": ONE} if signed else {}
     async with staged(temporal_client, tmp_path, zone("a"), zone("b"), **how) as stage:
         for short in stage.names:
             await stage.waits(short)
