@@ -12,6 +12,7 @@ from edgeshift.messages import DescribeZones, ReportKind, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.authority import ONE
+from worker.wiring import replayer
 from workflows.campaign.ends import LOOKED_AT_AGAIN
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
@@ -53,3 +54,4 @@ async def test_a_zone_that_closes_after_its_word_is_looked_at_again_soon(
         assert len(looked) == 1 + LOOKED_AT_AGAIN
         assert sum(OPEN in note for note in (await stage.play.summary()).notes) == 1
         assert (await stage.finish()).outcomes == {"migrated": 2}
+        await replayer().replay_workflow(await stage.play.campaign.fetch_history())
