@@ -79,7 +79,7 @@ class Comparing:
                     connections, batch.spec, batch.origin, target, attempt, told, batch.settles_in
                 )
             try:
-                standing, said = await standing_of(connections, self._work, batch.area, batch.spec, target)
+                seen = await standing_of(connections, self._work, batch.area, batch.spec, target)
             except (ServiceError, SecretRefError) as failure:
                 self._unread += 1
                 self.why[str(failure)] += 1
@@ -89,9 +89,9 @@ class Comparing:
                 return _wrong(target, index, told, ZoneOutcome.UNKNOWN, said)
             self._read += 1
             if known:
-                return None if fits(told, standing) else _wrong(target, index, told, None, said)
-            shown = await settled_by(
-                connections, batch.spec, target, told, standing, batch.settles_in, undone
+                return None if fits(told, seen[0]) else _wrong(target, index, told, None, seen[1])
+            shown, said = await settled_by(
+                connections, batch.spec, target, told, seen, batch.settles_in, undone
             )
             if shown is not told:
                 return _wrong(target, index, told, shown, said)

@@ -24,10 +24,10 @@ from temporalio.service import RPCError
 
 from activities.boundary import come_to, hold_of, refuse_held
 from activities.change.area_work import AreaWork
-from activities.change.intents import commit_left, commit_may_show
+from activities.change.intents import commit_left
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
-from activities.standing import on_record, settled_by, standing_of, where_undone
+from activities.standing import may_show, on_record, settled_by, standing_of, where_undone
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
@@ -54,6 +54,9 @@ CLOSES_WITHIN = (0.1, 0.4, 1.5)
 
 MOST_CODES = 20
 """Codes that are kept of why a zone has ended."""
+
+MOST_SAID = 200
+"""Characters that are kept of what the service shows of a zone, or of which record cannot be read."""
 
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
@@ -172,9 +175,8 @@ class Looks:
             unread = _ended(how, f"the service could not be read: {failure}")
             return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, why=(unread,))
         if outcome is None:
-            limit = batch.settles_in
-            sent = await commit_may_show(self._connections, target.zone, batch.area, limit, answered=True)
-            outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
+            sent, damaged = await may_show(self._connections, target.zone, batch.area, batch.settles_in)
+            outcome, shown = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED, damaged or shown
         return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
 
     async def _is_so(self, batch: DescribeZones, target: Target, attempt: int, outcome: ZoneOutcome) -> bool:
@@ -205,8 +207,8 @@ class Looks:
         run = batch.origin or batch.campaign_run
         undone = await where_undone(connections, batch.spec, run, target, attempt, told, batch.settles_in)
         try:
-            standing, shown = await self._standing(batch, target)
-            outcome = await settled_by(
+            standing = await self._standing(batch, target)
+            outcome, shown = await settled_by(
                 connections, batch.spec, target, told, standing, batch.settles_in, undone
             )
         except (ServiceError, SecretRefError) as failure:
@@ -218,7 +220,7 @@ class Looks:
             )
         if outcome is told:
             return _ended_as(index, attempt, result)
-        why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:100])
+        why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:MOST_SAID])
         return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(why,), told=told)
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
@@ -257,7 +259,7 @@ def _ended_as(index: int, attempt: int, result: ZoneResult) -> SilentZone:
 
 def _ended(how: str, shown: str) -> Reason:
     """That a zone's workflow ended without an outcome, and what the service shows of the zone."""
-    return Reason(code=ReasonCode.WORKFLOW_ENDED, state=how, said=shown[:100])
+    return Reason(code=ReasonCode.WORKFLOW_ENDED, state=how, said=shown[:MOST_SAID])
 
 
 async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:

@@ -7,6 +7,7 @@ from temporalio import activity
 from activities.boundary import named_failures
 from activities.change.intents import run_of
 from activities.connections import Connections
+from edgeshift.campaign.book import packed_rejections
 from edgeshift.campaign.rulings import (
     APPROVED,
     EVERYTHING,
@@ -123,15 +124,18 @@ class RulingActivities:
                 decision = await self._decision(message.campaign, fingerprint, entry)
                 books.setdefault((fingerprint, entry.about), []).append(decision)
                 activity.heartbeat()
-        return RecalledRulings(
-            book=tuple(
-                Book(
-                    fingerprint=fingerprint,
-                    wave=None if about == EVERYTHING else int(about),
-                    decisions=decisions,
-                )
-                for (fingerprint, about), decisions in sorted(books.items())
+        found = tuple(
+            Book(
+                fingerprint=fingerprint,
+                wave=None if about == EVERYTHING else int(about),
+                decisions=decisions,
             )
+            for (fingerprint, about), decisions in sorted(books.items())
+        )
+        return (
+            RecalledRulings(packed=packed_rejections(found))
+            if message.unpacks
+            else RecalledRulings(book=found)
         )
 
     async def _decision(self, campaign: str, fingerprint: str, entry: Entry) -> Decision:

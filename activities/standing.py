@@ -14,7 +14,7 @@ from activities.change.intents import commit_may_show
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome
+from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, Zone, ZoneOutcome
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import DocumentUnreadable
 
@@ -41,20 +41,24 @@ async def standing_of(
         return await part.standing(client, spec, target.zone)
     except DocumentUnreadable as damaged:
         # It may stand for what was sent, and for what of it stands.
-        return ZoneOutcome.UNKNOWN, f"not known what was sent: {damaged}"[:200]
+        return ZoneOutcome.UNKNOWN, _not_known(damaged)
 
 
 async def on_record(
     connections: Connections, spec: CampaignSpec, run: str, target: Target, attempt: int, told: ZoneOutcome
 ) -> bool:
     """Whether a worker has signed this outcome of an attempt. That it was rolled back says nothing of what
-    the attempt has sent since. ``run``: the campaign's first one. Raises ArchiveError.
+    the attempt has sent since, or may have, where a record of the target cannot be read. ``run``: the
+    campaign's first one. Raises ArchiveError.
     """
     zone = target.zone
     result = (await connections.results.proven(spec, run, zone.id, attempt)).get(told)
     if result is None or told is not ZoneOutcome.ROLLED_BACK:
         return result is not None
-    last = await committed_at(connections, zone, spec.area, run, attempt)
+    try:
+        last = await committed_at(connections, zone, spec.area, run, attempt)
+    except DocumentUnreadable:
+        return False
     # Results are told to the second.
     return last is None or result.issued >= last.replace(microsecond=0)
 
@@ -76,9 +80,13 @@ async def where_undone(
     if told is not ZoneOutcome.ROLLED_BACK:
         return ZoneOutcome.FAILED
     spec = await connections.spec(spec_digest)
-    if await _may_show(connections, spec, target, settles_in):
+    sent, _ = await may_show(connections, target.zone, spec.area, _limit(spec, settles_in))
+    if sent:
         return ZoneOutcome.UNKNOWN
-    changed = await has_changed(connections, target.zone, spec.area, run, attempt)
+    try:
+        changed = await has_changed(connections, target.zone, spec.area, run, attempt)
+    except DocumentUnreadable:
+        return ZoneOutcome.UNKNOWN
     return told if changed else ZoneOutcome.FAILED
 
 
@@ -87,35 +95,44 @@ async def settled_by(
     spec_digest: str,
     target: Target,
     told: ZoneOutcome,
-    standing: ZoneOutcome | None,
+    shown: tuple[ZoneOutcome | None, str],
     settles_in: timedelta,
     undone: ZoneOutcome,
-) -> ZoneOutcome:
+) -> tuple[ZoneOutcome, str]:
     """The outcome of a target that was ``told`` to have one which is not on record, by where the service
-    shows it (``standing_of``): the same one, where that fits. ``settles_in``: no shorter than the campaign's
-    file says. ``undone``: what ``where_undone`` said before. Raises ArchiveError.
+    shows it (``shown``, by ``standing_of``): the same one, where that fits; and what is told of that.
+    ``settles_in``: no shorter than the campaign's file says. ``undone``: what ``where_undone`` said before.
+    Raises ArchiveError.
     """
-    spec = await connections.spec(spec_digest)
+    spec, (standing, said) = await connections.spec(spec_digest), shown
     if standing is not None:
         same = standing is ZoneOutcome.MIGRATED and told in CLAIMS
-        return told if same and told is ZoneOutcome.ALREADY_MIGRATED else standing
-    if await _may_show(connections, spec, target, settles_in):
-        return ZoneOutcome.UNKNOWN
+        return told if same and told is ZoneOutcome.ALREADY_MIGRATED else standing, said
+    sent, damaged = await may_show(connections, target.zone, spec.area, _limit(spec, settles_in))
+    if sent:
+        return ZoneOutcome.UNKNOWN, damaged or said
     if told is ZoneOutcome.ROLLED_BACK:
-        return undone
-    return told if told in UNTOUCHED else ZoneOutcome.FAILED
+        return undone, said
+    return told if told in UNTOUCHED else ZoneOutcome.FAILED, said
 
 
-async def _may_show(
-    connections: Connections, spec: CampaignSpec, target: Target, settles_in: timedelta
-) -> bool:
-    """Whether a change of the target was sent that may still come to show, or may be in force unseen."""
-    limit = max(settles_in, zone_policy(spec).migration_limit)
+async def may_show(connections: Connections, zone: Zone, area: Area, limit: timedelta) -> tuple[bool, str]:
+    """Whether a change of the zone was sent that may still come to show, or may be in force unseen; and
+    which record cannot be read, where one cannot: it may stand for what was sent. ``limit``: how long a
+    change may take to show. Raises ArchiveError.
+    """
     try:
-        return await commit_may_show(connections, target.zone, spec.area, limit, answered=True)
-    except DocumentUnreadable:
-        # It may stand for what was sent.
-        return True
+        return await commit_may_show(connections, zone, area, limit, answered=True), ""
+    except DocumentUnreadable as damaged:
+        return True, _not_known(damaged)
+
+
+def _limit(spec: CampaignSpec, settles_in: timedelta) -> timedelta:
+    return max(settles_in, zone_policy(spec).migration_limit)
+
+
+def _not_known(damaged: DocumentUnreadable) -> str:
+    return f"not known what was sent: {damaged}"[:200]
 
 
 def fits(outcome: ZoneOutcome, standing: ZoneOutcome | None) -> bool:

@@ -4,6 +4,7 @@ once; of a reason, as much as there is room for: the whole of it is in the archi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from edgeshift.campaign.packing import join, pack, pack_wide, split, unpack, unpack_wide
+from edgeshift.campaign.packing import as_text, join, of_text, pack, pack_wide, split, unpack, unpack_wide
 from edgeshift.messages import Book
 from edgeshift.model.sign_off import Choice, Decision
 
@@ -22,9 +23,25 @@ ROOM = 12_000
 SHORT = 80
 """Characters of a reason that are kept after that, until there are twice as many. Then none are."""
 
-MOST_WEIGHT = 120_000
-"""Bytes that the book may take before it is compressed, by ``weight_of``: three people who decide on each of
-2,000 fingerprints by itself take 96,000.
+MOST_APPROVALS = 40_000
+"""Bytes that approvals may take, packed, beside the reasons. A word over many fingerprints takes next to
+none: three people who approve 2,000 fingerprints in each of 20 waves, 300 at a time, take 11,000; as many who
+approve each of 2,000 by itself take 21,000, and 37,000 in no order.
+"""
+
+MOST_APPROVED = 120_000
+"""Approvals that are kept, of one person on one fingerprint: as many as these three people give. More would
+take too long to pack and to unpack, while the campaign answers nobody.
+"""
+
+MOST_PACKED, MOST_DECIDED = 1_000_000, 240_000
+"""Bytes that the book may take at all, half of what Temporal takes, and decisions. Nobody comes near who does
+not mean to; until then a rejection is taken in, however many approvals there are.
+"""
+
+SMALL = 1_250
+"""Decisions up to which approvals fit, whatever they are, and nothing is measured: none takes more than 32
+bytes.
 """
 
 COLUMNS = 8
@@ -59,11 +76,6 @@ class _Texts(BaseModel):
     fingerprints: list[str]
 
 
-def weight_of(entries: int, words: int) -> int:
-    """Bytes that so many words take before they are compressed, and so many entries that they are about."""
-    return 8 * entries + 8 * words
-
-
 class DecisionBook:
     """Decisions by fingerprint, and by wave where they were given for one alone; one a person in each."""
 
@@ -85,10 +97,41 @@ class DecisionBook:
         """The fingerprints that it has decisions on."""
         return self._waves.keys()
 
-    @property
-    def weight(self) -> int:
-        """Bytes that it takes before it is compressed, beside the reasons."""
-        return weight_of(self._size, len(self._uses))
+    def has_room_for(
+        self, fingerprints: Iterable[str], wave: int | None, word: Word, known: Sequence[str] = ()
+    ) -> bool:
+        """Whether it stays small enough to be carried with this word. Where it is an approval of something
+        that the person has not decided on, the approvals alone count: what was rejected, in an earlier run
+        maybe, takes nothing from them. They keep out no rejection, and no word that only takes the place of
+        others, such as of approvals that have expired. ``known``: as for ``packed``.
+        """
+        about = list(fingerprints)
+        if self._size + len(about) <= SMALL:
+            return True
+        replaces = all(word.by in self._entries.get((fingerprint, wave), ()) for fingerprint in about)
+        approves = word.choice is Choice.APPROVE and not replaces
+        after = self._of_choice(Choice.APPROVE if approves else None)
+        for fingerprint in about:
+            after.record(fingerprint, wave, word)
+        if len(after) > (MOST_APPROVED if approves else MOST_DECIDED):
+            return False
+        if not approves:
+            return len(after.packed(known)) <= MOST_PACKED
+        _, columns = after._columns(known)
+        return sum(len(pack_wide(column)) for column in columns) <= MOST_APPROVALS
+
+    def _of_choice(self, choice: Choice | None) -> DecisionBook:
+        """A copy, of all words or those with this choice."""
+        some = DecisionBook()
+        for key, entry in self._entries.items():
+            kept = {by: word for by, word in entry.items() if choice is None or word.choice is choice}
+            if kept:
+                some._entries[key] = kept
+                some._waves.setdefault(key[0], []).append(key[1])
+                some._size += len(kept)
+        some._uses = Counter(word for entry in some._entries.values() for word in entry.values())
+        some._text = sum(len(word.reason) for word in some._uses)
+        return some
 
     def kept(self, reason: str) -> str:
         """As much of a reason as there is room for."""
@@ -161,6 +204,10 @@ class DecisionBook:
         and which. Fingerprints and words are told by how far they are from the ones before, since they follow
         each other.
         """
+        texts, columns = self._columns(known)
+        return join([pack(texts.model_dump_json().encode()), *map(pack_wide, columns)])
+
+    def _columns(self, known: Sequence[str]) -> tuple[_Texts, tuple[list[int], ...]]:
         words, entries = list(self._uses), self._entries.values()
         people, by = _listed([word.by for word in words])
         reasons, reason = _listed([word.reason for word in words])
@@ -178,7 +225,7 @@ class DecisionBook:
             list(map(len, entries)),
             _steps([place[word] for entry in entries for word in entry.values()]),
         )
-        return join([pack(texts.model_dump_json().encode()), *map(pack_wide, columns)])
+        return texts, columns
 
     @classmethod
     def unpacked(cls, packed: bytes, known: Sequence[str] = ()) -> DecisionBook:
@@ -254,3 +301,16 @@ def _shown(key: tuple[str, int | None], words: dict[str, Word]) -> Book:
 def fingerprints_of(entries: Iterable[Book]) -> list[str]:
     """The fingerprints that entries are about, each once."""
     return list(dict.fromkeys(entry.fingerprint for entry in entries))
+
+
+def packed_rejections(entries: Iterable[Book]) -> str:
+    """What an earlier run has left, as text: each word once, as much of its reason as a campaign keeps."""
+    book = DecisionBook()
+    for entry in entries:
+        book.take(entry)
+    return as_text(book.packed())
+
+
+def unpacked_rejections(text: str) -> tuple[Book, ...]:
+    """What ``packed_rejections`` was given, but for longer reasons. Raises ValueError."""
+    return tuple(_shown(key, said) for key, said in DecisionBook.unpacked(of_text(text))._entries.items())

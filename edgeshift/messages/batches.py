@@ -66,18 +66,23 @@ class StartedZones(Message):
 
 class RecallRulings(Message):
     """Find the rejections of fingerprints that count from earlier runs of a campaign. ``run``: its own, the
-    first one. ``archive``: see ZoneStart.
+    first one. ``archive``: see ZoneStart. ``unpacks``: whether the campaign takes them packed.
     """
 
     campaign: str
     run: str
     archive: str = Field(default="", max_length=32)
+    unpacks: bool = False
 
 
 class RecalledRulings(Message):
-    """Those rejections, by fingerprint and wave."""
+    """Those rejections, by fingerprint and wave. ``packed``: as a packed book, in Base64, in place of
+    ``book``, with which 7,000 would be more than Temporal takes. A campaign of an earlier version has them in
+    ``book``.
+    """
 
     book: tuple[Book, ...] = ()
+    packed: str = ""
 
 
 class TellZones(Message):

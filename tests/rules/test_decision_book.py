@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.campaign.book import ROOM, SHORT, DecisionBook, Word, weight_of
+from edgeshift.campaign.book import MOST_APPROVED, ROOM, SHORT, DecisionBook, Word
 from edgeshift.messages import Book
+from edgeshift.model.digests import sha256
 from edgeshift.model.sign_off import Choice, Decision
 from tests.rules.ledger_kit import NOW, OTHER, SHAPE
 
-THIRD = "c" * 64
+DAY, THIRD = timedelta(days=1), "c" * 64
 SHAPES = (SHAPE, OTHER, THIRD)
 
 
@@ -41,7 +43,7 @@ def test_what_is_forgotten_counts_no_more_and_takes_no_room() -> None:
     alone.record(OTHER, None, word("bob"))
     book.forget(SHAPE)
     assert SHAPE not in book and OTHER in book
-    assert book.weight == alone.weight and book.packed() == alone.packed()
+    assert len(book) == len(alone) and book.packed() == alone.packed()
 
 
 def test_reasons_are_kept_as_far_as_there_is_room() -> None:
@@ -101,9 +103,7 @@ def test_a_book_is_the_same_after_it_was_carried(
     for both in (book, carried):
         both.record(SHAPE, None, word("ann", Choice.REJECT, "late"))
         both.forget(OTHER)
-    assert (
-        carried.latest(99) == book.latest(99) and carried.weight == book.weight and len(carried) == len(book)
-    )
+    assert carried.latest(99) == book.latest(99) and len(carried) == len(book)
     assert carried.packed(some) == book.packed(some) and carried.kept("w" * 90) == book.kept("w" * 90)
     for fingerprint in SHAPES:
         assert carried.said(fingerprint, 3) == book.said(fingerprint, 3)
@@ -115,8 +115,75 @@ def test_one_word_over_many_fingerprints_is_kept_once() -> None:
     book, one = DecisionBook(), word(reason="w" * 500)
     for number in range(1_000):
         book.record(f"{number:064x}", None, one)
-    assert book.weight == weight_of(1_000, 1)
+    assert len(book.packed([f"{number:064x}" for number in range(1_000)])) < 1_000
     carried, room = DecisionBook.unpacked(book.packed()), ROOM - 500
-    assert carried.weight == book.weight
+    assert len(carried) == len(book) == 1_000
     assert (len(carried.kept("w" * room)), len(carried.kept("w" * (room + 1)))) == (room, SHORT)
     assert len(book.latest(10)) == 10 and book.latest(1)[0].fingerprint == f"{999:064x}"
+
+
+MANY = [sha256(b"%d" % number) for number in range(2_000)]
+
+
+def test_approvals_by_wave_of_many_fingerprints_have_room() -> None:
+    """Of two people, for 1,000 fingerprints in each of ten waves: they take 2 KB."""
+    book, after = DecisionBook(), 0
+    for wave in range(10):
+        for by in ("ann", "bob"):
+            one, after = word(by, after=after), after + 3_600_000
+            assert book.has_room_for(MANY[:1_000], wave, one, MANY)
+            for fingerprint in MANY[:1_000]:
+                book.record(fingerprint, wave, one)
+    assert len(book) == 20_000 and len(book.packed(MANY)) < 3_000
+
+
+def full() -> DecisionBook:
+    """A book with as many approvals as fit, each given by itself, in no order."""
+    dice, book, after = random.Random(1), DecisionBook(), 0
+    asked = [(fingerprint, wave) for fingerprint in MANY for wave in range(10)]
+    dice.shuffle(asked)
+    for number, (fingerprint, wave) in enumerate(asked):
+        one, after = word(after=after), after + dice.randrange(10**7)
+        if number % 500 == 0 and not book.has_room_for(MANY[:1], 99, one, MANY):
+            return book
+        book.record(fingerprint, wave, one)
+    raise AssertionError("it is never full")
+
+
+def test_a_full_book_takes_rejections_renewals_and_what_takes_the_place_of_many() -> None:
+    """Approvals that expired are given anew, and one word in the place of those that were given one by one
+    makes room for others.
+    """
+    book = full()
+    assert 5_000 < len(book) < 10_000
+    assert not book.has_room_for(MANY[:500], 99, word("bob"), MANY)
+    assert book.has_room_for(MANY[:1_000], None, word("bob", Choice.REJECT), MANY)
+    one = word(after=10**10)
+    for wave in range(10):
+        here = [fingerprint for fingerprint in MANY if wave in book.waves_of(fingerprint)]
+        assert book.has_room_for(here, wave, one, MANY), "it takes the place of what they had said"
+        for fingerprint in here:
+            book.record(fingerprint, wave, one)
+    assert book.has_room_for(MANY[:1_000], 99, word("bob"), MANY)
+
+
+def test_rejections_of_earlier_runs_take_no_room_from_approvals() -> None:
+    """However many there are."""
+    book = DecisionBook()
+    for number in range(10_000):
+        before = Decision(
+            choice=Choice.REJECT, digest=sha256(b"x%d" % number), by="ann", at=NOW + number * DAY
+        )
+        book.take(Book(fingerprint=before.digest, decisions=[before]))
+    assert book.has_room_for(MANY, None, word("bob"), MANY)
+
+
+def test_decisions_that_would_take_too_long_to_carry_are_too_many() -> None:
+    """However little they take: more approvals than are kept; a rejection has room as well then."""
+    book = DecisionBook()
+    for wave in range(MOST_APPROVED // len(MANY)):
+        one = word(after=wave)
+        for fingerprint in MANY:
+            book.record(fingerprint, wave, one)
+    assert not book.has_room_for(MANY[:1], 99, word(), MANY)
+    assert book.has_room_for(MANY, 99, word(choice=Choice.REJECT), MANY)

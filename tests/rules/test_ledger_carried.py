@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import random
 from datetime import timedelta
-from itertools import count
+from itertools import count, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.campaign.attempts import MOST_NAMED
-from edgeshift.campaign.book import MOST_WEIGHT, Word
+from edgeshift.campaign.book import Word
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.packing import Bits, pack_bits
 from edgeshift.campaign.target_states import TargetState
@@ -254,10 +254,13 @@ def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool
 
 
 @pytest.mark.parametrize("rare", [True, False])
-@pytest.mark.parametrize("at_once", [300, 1])
-def test_two_thousand_shapes_that_three_people_decide_on_stay_small(at_once: int, rare: bool) -> None:
+@pytest.mark.parametrize(("at_once", "waves"), [(300, 1), (1, 1), (300, 20)])
+def test_two_thousand_shapes_that_three_people_decide_on_stay_small(
+    at_once: int, waves: int, rare: bool
+) -> None:
     """Over 100,000 zones, with reasons of 500 characters: an eighth of what a run may be given, however the
-    decisions came. ``rare``: each is half as frequent as the one that is twice as far up.
+    decisions came, also for each of 20 waves; none is refused. ``rare``: each is half as
+    frequent as the one that is twice as far up.
     """
     many, dice = 100_000, random.Random(1)
     found = Ledger(many, NOW, FORTNIGHT / 100)
@@ -272,14 +275,15 @@ def test_two_thousand_shapes_that_three_people_decide_on_stay_small(at_once: int
         found.since[index] = index * 3 // many
         found.sequences[index] = 17 if dice.random() < 0.1 else 11
         found.places[index] = TargetState.AWAITING_SEPARATE if dice.random() < 0.02 else TargetState.AWAITING
-    for hours, by in enumerate(("ann", "bob", "carl")):
+    several = product(range(waves), ("ann", "bob", "carl"))
+    for hours, (wave, by) in enumerate(several):
         for first in range(0, 2_000, at_once):
             reason = found.book.kept("".join(dice.choices("abcdefghijklmnopqrstuvwxyz ", k=500)))
             at = NOW + HOUR * hours + timedelta(milliseconds=1_500 * first + dice.randrange(1_000))
             word = Word(Choice.APPROVE, by, reason, at)
             for shape in shapes[first : first + at_once]:
-                found.book.record(shape, None, word)
-    assert found.book.weight < MOST_WEIGHT
+                found.book.record(shape, wave if waves > 1 else None, word)
+        assert found.book.has_room_for(shapes[:at_once], wave if waves > 1 else None, word, shapes)
     packed = found.packed()
     assert len(packed) < MOST
     carried = Ledger(many, NOW, FORTNIGHT / 100)

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from activities.change.area_work import AreaWork
-from activities.change.intents import close_intents
+from activities.change.intents import close_intents, intent_key
 from activities.comparing import Comparing
 from activities.waf.changes import WafWork
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ComparedOutcomes, CompareOutcomes
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome
 from edgeshift.service_api import ServiceClient
+from edgeshift.stores.documents.unproven import unproven_there
 from tests.forgeries.doors import Guarded, guarded
 
 
@@ -106,3 +107,20 @@ async def test_what_was_sent_after_it_was_signed_as_rolled_back_is_asked_of_the_
         await asyncio.sleep(1.1)
         await _changed(door)
         assert (await _compared(door, work)).read == 1
+
+
+async def test_a_record_that_cannot_be_read_makes_its_own_target_unknown(tmp_path: Path) -> None:
+    """It may stand for what the attempt has sent since it was signed as rolled back. The comparison goes on,
+    says which record it is, and an alarm does.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await _changed(door)
+        work = WafWork(door.gate.connections)
+        assert (await _compared(door, work)).wrong == ()
+        damaged = intent_key(door.gate.zone, Area.WAF, "damaged")
+        await door.archive.create_once(damaged, b'{"step": "com')
+        (wrong,) = (await _compared(door, work)).wrong
+        assert (wrong.told, wrong.shown) == (ZoneOutcome.ROLLED_BACK, ZoneOutcome.UNKNOWN)
+        assert damaged in wrong.said
+        assert [one.key for one in (await unproven_there(door.archive)).found] == [damaged]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.book import MOST_WEIGHT, Word, weight_of
+    from edgeshift.campaign.book import Word
     from edgeshift.campaign.zone_reports import MOST_SHAPES
     from edgeshift.messages import Answer, CampaignSignOff, RulingVerb
     from edgeshift.model.counts import agreed, counted
@@ -75,7 +75,7 @@ class Decisions:
                 "SignOffRefused",
                 f"there is no wave {message.wave}; waves are 0 to {len(state.start.waves) - 1}",
             )
-        self._refuse_if_full(len(message.fingerprints))
+        self._refuse_if_full(message)
         unknown = [item for item in message.fingerprints if not state.ledger.is_known(item)]
         if unknown and state.ledger.newer_attempts and self._has_room_for(unknown):
             # The campaign was reset to before its zones began: what was signed then comes again before it has
@@ -94,18 +94,23 @@ class Decisions:
         ahead = {*unknown, *(one for one in ledger.book.fingerprints() if not ledger.is_known(one))}
         return len(ahead) <= MOST_SHAPES
 
-    def _refuse_if_full(self, fingerprints: int) -> None:
+    def _refuse_if_full(self, message: CampaignSignOff) -> None:
         """Raise ApplicationError (SignOffRefused) where the campaign would carry more than it can: a run that
         goes on in a new one takes all of it along.
         """
-        book = self._state.ledger.book
-        if book.weight + weight_of(fingerprints, 1) > MOST_WEIGHT:
+        ledger, fingerprints = self._state.ledger, tuple(dict.fromkeys(message.fingerprints))
+        word = Word(message.choice, message.by, "", _to_milliseconds(workflow.now()))
+        known = [shape.fingerprint for shape in ledger.known]
+        if not ledger.book.has_room_for(fingerprints, message.wave, word, known):
+            kind = "approval" if message.choice is Choice.APPROVE else "decision"
             raise refused(
                 "SignOffRefused",
-                f"the campaign keeps {counted(len(book), 'decision')} and has no room for"
-                f" {fingerprints:,} more; decide zone by zone, or in another campaign",
+                f"the campaign has no room for this beside {counted(len(ledger.book), 'decision')}: each that"
+                f" was given by itself takes its own. Give one {kind} for many fingerprints, as sign-off does"
+                " with --wave or several fingerprints; it takes the place of those that you gave one by one."
+                " Or decide zone by zone (--zone)",
             )
-        refuse_if_unrecorded(self._state, "SignOffRefused", fingerprints)
+        refuse_if_unrecorded(self._state, "SignOffRefused", len(fingerprints))
 
 
 def _to_milliseconds(at: datetime) -> datetime:

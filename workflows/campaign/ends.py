@@ -4,6 +4,7 @@ what workers have signed of them, and at the close by the service once more.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from itertools import islice
 
@@ -25,6 +26,11 @@ GATHERS = 600
 LEAST_PAUSE = timedelta(milliseconds=100)
 """Below this nothing is gathered, where time runs faster."""
 
+LOOKED_AT_AGAIN = 2
+"""How often a zone is looked at again soon that is said to have ended, and is open: a busy server may take
+longer to close it than one look waits.
+"""
+
 SLICE = 1_000
 """Outcomes that are compared in one activity."""
 
@@ -41,6 +47,8 @@ class Ends:
         self._state = state
         self._batches = batches
         self._window = Window(state)
+        self._late: dict[int, int] = {}
+        """How often targets were found open that are said to have ended."""
 
     @property
     def is_due(self) -> bool:
@@ -71,17 +79,30 @@ class Ends:
         if found.by_word:
             self._count_words()
             return
+        late = self._to_look_at_again(found.still_open)
         for index in found.still_open:
-            state.note(f"{found.name(index)} was said to have ended, and is open: that is no outcome")
             # The next sweep looks again.
             ledger.recently_reported.discard(index)
+            if index not in late:
+                state.note(f"{found.name(index)} was said to have ended, and is open: that is no outcome")
         for index, word in some.items():
+            if index in late and ledger.is_open(index):
+                continue
+            self._late.pop(index, None)
             # Another one may have come meanwhile, with which the zone has ended.
             if ledger.ended_words.get(index) is word or not ledger.is_open(index):
                 ledger.ended_words.pop(index, None)
             if word.outcome in DONE and ledger.outcome(index) is word.outcome:
                 self._window.grow(word.took)
         state.changed()
+
+    def _to_look_at_again(self, still_open: Collection[int]) -> frozenset[int]:
+        """Those that may be about to close, and whose words are kept."""
+        if not still_open or not workflow.patched("late-ends-are-looked-at-again"):
+            return frozenset()
+        for index in still_open:
+            self._late[index] = self._late.get(index, 0) + 1
+        return frozenset(index for index in still_open if self._late[index] <= LOOKED_AT_AGAIN)
 
     def _count_words(self) -> None:
         """Words count here: a rehearsal without roots."""

@@ -6,6 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.rulings import RulingActivities
+    from edgeshift.campaign.book import unpacked_rejections
     from edgeshift.messages import RecalledRulings, RecallRulings, RecordRulings, RulingNote
     from workflows.campaign.batches import MANY, Batches
     from workflows.campaign.state import CampaignState
@@ -37,11 +38,14 @@ class Rulings:
             found: RecalledRulings = await self._batches.work(
                 RulingActivities.recall,
                 RecallRulings(
-                    campaign=workflow.info().workflow_id, run=state.origin, archive=state.start.archive
+                    campaign=workflow.info().workflow_id,
+                    run=state.origin,
+                    archive=state.start.archive,
+                    unpacks=True,
                 ),
                 "recall what was rejected before",
             )
-            state.recall(found.book)
+            state.recall(unpacked_rejections(found.packed) if found.packed else found.book)
         while some := next_of(state.unrecorded):
             await self._batches.work(
                 RulingActivities.record,
