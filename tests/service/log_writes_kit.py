@@ -77,6 +77,8 @@ class Writes:
         async def made() -> ChangeResult:
             fence = Fence(there, change, there.clock.monotonic())
             trail = RollbackLog(there, change.start, back=kind is Kind.ROLL_BACK)
+            if kind is Kind.COMMIT:
+                fence.trail = await trail.begin(change.permit.name)
             try:
                 return await make(Step(change, fence, body, self.client), trail, self.written[-1])
             except NotSent as why:
