@@ -8,7 +8,7 @@ from typing import Protocol
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import heartbeating, hold_of, named_failures
 from activities.connections import Connections
 from activities.ways import Ways
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
@@ -29,7 +29,7 @@ from edgeshift.rate_limit.circuit import (
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import SecretRefError
-from edgeshift.service_api import Misconfigured, ServiceError
+from edgeshift.service_api import Misconfigured, NoTurn, ServiceError
 
 LOOKS_EVERY = 5.0
 """Seconds between looks whether somebody else has found the service to answer again; a quarter of a scaled
@@ -99,7 +99,7 @@ class _Probing(Unpaced):
 
 
 class HeldCallActivities:
-    """A campaign's waiting for the service."""
+    """Waiting for the service: a campaign's, and a plan's."""
 
     def __init__(self, connections: Connections, calls: HeldCalls) -> None:
         self._connections = connections
@@ -114,16 +114,34 @@ class HeldCallActivities:
         probe a minute is made of a user, by whomever.
         """
         spec = await self._connections.spec(message.spec)
-        for hold in message.holds:
+        await self._until_free(spec, message.holds, message.holds if message.apart else None)
+
+    async def wait_out(self, spec: CampaignSpec, failure: Exception) -> None:
+        """Within an activity that heartbeats: return once a call may be made again that was held, refused for
+        its credential, or given no turn. Raises WorkerStops where the worker is to end, and the failure
+        itself where it is another one.
+        """
+        if hold := hold_of(failure):
+            await self._until_free(spec, (hold,), (hold,))
+        elif isinstance(failure, NoTurn):
+            await self._pause(spec)
+        else:
+            raise failure
+
+    async def _until_free(
+        self, spec: CampaignSpec, holds: Iterable[OpenCircuit], apart: Iterable[OpenCircuit] | None
+    ) -> None:
+        for hold in holds:
             for credential in spec.service.credentials:
                 if credential.reference == hold.credential:
                     await self._calls.hold(credential, spec, hold)
-        pause = min(LOOKS_EVERY, terms_of(spec).minute / 4)
-        apart = message.holds if message.apart else None
         while await self._is_held(spec, apart):
-            if activity.is_worker_shutdown():
-                raise ApplicationError("the worker stops; another one waits on", type="WorkerStops")
-            await self._connections.clock.sleep(pause)
+            await self._pause(spec)
+
+    async def _pause(self, spec: CampaignSpec) -> None:
+        if activity.is_worker_shutdown():
+            raise ApplicationError("the worker stops; another one waits on", type="WorkerStops")
+        await self._connections.clock.sleep(min(LOOKS_EVERY, terms_of(spec).minute / 4))
 
     async def _is_held(self, spec: CampaignSpec, apart: Iterable[OpenCircuit] | None) -> bool:
         """Look at each user's holds, and make the probe where one is due; whether anything is held still, or

@@ -10,8 +10,9 @@ from functools import partial
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import come_to, heartbeating, named_failures, refuse_held
+from activities.boundary import come_to, heartbeating, hold_of, named_failures, refuse_held
 from activities.change.area_work import AreaWork
+from activities.circuit import HeldCallActivities
 from activities.connections import Connections
 from activities.naming import some_of
 from activities.stable_read import twice
@@ -27,6 +28,7 @@ from edgeshift.messages import (
     Callers,
     MergeAssessment,
     PlanReport,
+    PlanWaits,
     ResolvedTargets,
     ResolveTargets,
     ZoneAssessment,
@@ -35,6 +37,8 @@ from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
+from edgeshift.rate_limit.circuit import Trouble
+from edgeshift.runtime.secret_refs import CredentialMissing
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.service_api.prefix import without_prefix
 from edgeshift.stores.archive import ArchiveError
@@ -51,13 +55,23 @@ LINES_OF_A_PART = 10
 digests say how far a batch has come.
 """
 
+LONGEST_WHY = 200
+
+MOST_WAITS = 20
+"""How often one target is read again after its calls were stopped: beyond that, its own reading is refused
+although the test calls are answered, and it must not hold up the others.
+"""
+
 
 class TargetActivities:
     """Targets of a campaign."""
 
-    def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
+    def __init__(
+        self, connections: Connections, work: Mapping[Area, AreaWork], waiting: HeldCallActivities
+    ) -> None:
         self._connections = connections
         self._work = work
+        self._waiting = waiting
 
     @activity.defn(name="resolve_targets")
     @named_failures
@@ -111,15 +125,28 @@ class TargetActivities:
     async def assess(self, message: AssessBatch) -> AssessedBatch:
         """Assess a batch of targets by reading alone, and keep what was read. A zone that cannot be read is
         named with its error. Another attempt goes on where this one has come to: heartbeats name the parts of
-        the report that are in the archive.
+        the report that are in the archive. Where calls are stopped meanwhile, it waits until they go again,
+        and its heartbeats say why.
         """
         targets = await self._connections.targets(message.targets)
         spec = await self._connections.spec(message.spec)
         parts, lines = await self._assessed_before(message)
-        for index in range(message.first + len(lines), message.end):
+        waits = 0
+        while (index := message.first + len(lines)) < message.end:
+            try:
+                line = await self._assess_one(message.spec, spec, index, targets[index])
+            except (ServiceError, CredentialMissing) as failure:
+                if (hold := hold_of(failure)) is None or (waits := waits + 1) <= MOST_WAITS:
+                    if hold is not None and hold.trouble is Trouble.OUTAGE:
+                        drop_unread(parts, lines)
+                    come_to(*parts, PlanWaits(why=str(hold or failure)[:LONGEST_WHY]))
+                    await self._waiting.wait_out(spec, failure)
+                    continue
+                line = line_of(index, targets[index], str(failure))
+            waits = 0
             if (inside := len(lines) % LINES_OF_A_PART) == 0:
                 parts.append("")
-            lines.append(await self._assess_one(message.spec, spec, index, targets[index]))
+            lines.append(line)
             part = AssessedTargets(tuple(lines[-inside - 1 :]))
             parts[-1] = await put_document(self._connections.archive, part)
             come_to(*parts)
@@ -130,7 +157,7 @@ class TargetActivities:
         """The parts that an earlier attempt has archived, and the lines in them. Where they cannot be read,
         the batch is read anew.
         """
-        parts = [str(part) for part in activity.info().heartbeat_details]
+        parts = [told for told in activity.info().heartbeat_details if isinstance(told, str)]
         lines: list[ZoneAssessment] = []
         try:
             for part in parts:
@@ -144,15 +171,14 @@ class TargetActivities:
         self, digest: str, spec: CampaignSpec, index: int, target: Target
     ) -> ZoneAssessment:
         """A target's line, tried a few times; one zone's trouble does not hold the others up."""
-        line = ZoneAssessment(index=index, zone=target.zone, wave=target.wave)
-        work = self._work[spec.area]
+        line, work = line_of(index, target), self._work[spec.area]
         for pause in (0.2, 1.0, 3.0, None):
             try:
                 return await work.assess(digest, spec, target, line)
             except ServiceError as failure:
                 refuse_held(failure)
                 if pause is None:
-                    return line.model_copy(update={"error": str(failure)[:200]})
+                    return line_of(index, target, str(failure))
                 activity.logger.info("reading %s again: %s", target.zone.name, failure)
                 await self._connections.clock.sleep(pause)
         raise AssertionError("the last try has returned")
@@ -202,8 +228,31 @@ class TargetActivities:
         client = self._connections.client(digest, spec, spec.service.credentials[0])
         if client.service_time() is None:
             # This worker has asked nothing yet: another one made the assessment.
-            await anext(client.zones(), None)
+            await self._ask_once(spec, client)
         return self._connections.time_at(client)
+
+    async def _ask_once(self, spec: CampaignSpec, client: ServiceClient) -> None:
+        while True:
+            try:
+                await anext(client.zones(), None)
+            except (ServiceError, CredentialMissing) as failure:
+                await self._waiting.wait_out(spec, failure)
+            else:
+                return
+
+
+def line_of(index: int, target: Target, error: str = "") -> ZoneAssessment:
+    """A target's line of a plan before anything is read, or with the error by which it could not be read."""
+    return ZoneAssessment(index=index, zone=target.zone, wave=target.wave, error=error[:LONGEST_WHY])
+
+
+def drop_unread(parts: list[str], lines: list[ZoneAssessment]) -> None:
+    """Take away the last lines that could not be read, and the parts that were begun with them: the outage
+    that is known now had begun by then, and they are read again.
+    """
+    while lines and lines[-1].error:
+        del lines[-1]
+    del parts[-(-len(lines) // LINES_OF_A_PART) :]
 
 
 async def listed(client: ServiceClient) -> list[tuple[Zone, str]]:

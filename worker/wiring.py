@@ -84,7 +84,7 @@ def activities_of(connections: Connections, calls: HeldCalls) -> dict[Queue, Seq
     """
     waiting = HeldCallActivities(connections, calls)
     work = area_work(connections)
-    zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work)
+    zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work, waiting)
     mutations = MutationActivities(connections, work)
     rulings = RulingActivities(connections)
     others: list[Callable[..., Any]] = [

@@ -69,7 +69,7 @@ class Assessment:
                     TargetActivities.assess,
                     batch,
                     summary=f"assess {batch.first} to {batch.end}",
-                    **options.resolving(),
+                    **options.assessing(),
                 )
             self._done += batch.end - batch.first
             return found.report
@@ -79,7 +79,7 @@ class Assessment:
             TargetActivities.merge,
             MergeAssessment(spec=start.spec, targets=frozen.targets, reports=tuple(reports)),
             summary="merge the reports",
-            **options.resolving(),
+            **options.assessing(),
         )
 
     @workflow.query

@@ -183,6 +183,20 @@ def resolving() -> dict[str, Any]:
     }
 
 
+PLAN_PATIENCE = timedelta(hours=1)
+"""What the pauses between the tries of a plan's batch make up: a plan may have read for days by then."""
+
+
+def assessing() -> dict[str, Any]:
+    """Reading targets for a plan, and putting together what was read: as ``resolving``, but it goes on for as
+    long as calls are stopped, and is tried for longer, since what was read is lost where it fails.
+    """
+    found = resolving()
+    policy: RetryPolicy = found["retry_policy"]
+    patient = dataclasses.replace(policy, maximum_attempts=tries(policy, PLAN_PATIENCE))
+    return {**found, "start_to_close_timeout": timedelta(days=365), "retry_policy": patient}
+
+
 def watching(policy: ZonePolicy, limit: timedelta) -> dict[str, Any]:
     """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats."""
     return {

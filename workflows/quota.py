@@ -68,8 +68,9 @@ class Quota:
 
     @workflow.update
     def lease(self, request: LeaseRequest) -> Lease:
-        """Slots for a process. The terms of the latest request count for all of the user. There are none
-        where all that it could call with is held, and none by terms that cannot be reckoned with.
+        """Slots for a process. Of the terms that the user's processes ask by, the strictest count for all of
+        them. There are none where all that it could call with is held, and none by terms that cannot be
+        reckoned with.
         """
         now = workflow.now().timestamp()
         holds = tuple(self._circuit.holds.values())

@@ -68,6 +68,12 @@ class AssessBatch(Message):
     end: int
 
 
+class PlanWaits(Message):
+    """What the heartbeats of a batch tell beside its parts while it cannot call the service: why."""
+
+    why: str
+
+
 class AssessedBatch(Message):
     """The archived assessments of a batch."""
 

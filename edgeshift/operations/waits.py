@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from temporalio.api.common.v1 import Payloads
 from temporalio.client import Client, WorkflowExecutionDescription
 
 from edgeshift.model.failures import hint_of
@@ -102,9 +103,9 @@ async def _glance(look: Callable[[], Awaitable[None]] | None) -> None:
 
 
 async def _hear(client: Client, workflow_id: str, trouble: Trouble | None) -> None:
-    """Pass on why an activity of the workflow failed last, while it is being tried again. Raises
-    ServiceTrouble where the very first one cannot connect: a person who waits is told at once. Whoever has
-    listed the zones has been at the service; from then on an outage is waited for.
+    """Pass on why an activity of the workflow failed last, while it is being tried again, or why it waits.
+    Raises ServiceTrouble where the very first one cannot connect: a person who waits is told at once. Whoever
+    has listed the zones has been at the service; from then on an outage is waited for.
     """
     with told(workflow_id):
         described = await client.get_workflow_handle(workflow_id).describe()
@@ -112,7 +113,18 @@ async def _hear(client: Client, workflow_id: str, trouble: Trouble | None) -> No
         failure = pending.last_failure
         if pending.attempt > 1 and failure.message and trouble is not None:
             trouble(failure.message)
+        if trouble is not None:
+            for why in await _why_it_waits(client, pending.heartbeat_details):
+                trouble(why)
         kind = failure.application_failure_info.type
         first = pending.activity_type.name == FIRST_ACTIVITY
         if first and kind == NOT_CONNECTED and pending.attempt > TRIES_TO_CONNECT:
             raise ServiceTrouble(failure.message, hint_of(kind))
+
+
+async def _why_it_waits(client: Client, told: Payloads) -> list[str]:
+    """What the heartbeats of a plan's batch say beside its parts while it waits."""
+    details = await client.data_converter.decode_wrapper(told)
+    # Whoever reaches Temporal may tell heartbeats: what makes no sense is left out.
+    found = [one.get("why") for one in details if isinstance(one, dict)]
+    return [why for why in found if isinstance(why, str)]

@@ -151,11 +151,12 @@ class Block(BaseModel):
 
 class SlotBook(BaseModel):
     """The state: terms, blocks that are open, and until when every call is refused. ``now``: the latest time
-    seen.
+    seen; ``asked``: when somebody last asked by these terms.
     """
 
     terms: PaceTerms = PaceTerms()
     now: float = 0.0
+    asked: float = 0.0
     blocked_until: float = 0.0
     blocks: list[Block] = []
 
@@ -212,20 +213,30 @@ def bounded(book: SlotBook, now: float) -> SlotBook:
     """
     until = min(book.blocked_until, now + longest_stop(book.terms))
     blocks = [item for item in book.blocks if item.index <= _Grid(book.terms).block_at(now) + 1]
-    return book.model_copy(update={"now": min(book.now, now), "blocked_until": until, "blocks": blocks})
+    earlier = {"now": min(book.now, now), "asked": min(book.asked, now)}
+    return book.model_copy(update={**earlier, "blocked_until": until, "blocks": blocks})
 
 
 def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
-    """The state under other terms. Slots that are out stay out, so handing out begins again after the last of
-    them.
+    """The state for somebody who asks by these terms. Of several that are asked by, those with the fewest
+    slots a second count: evenly spaced as they are, they keep every window of the others too. Laxer ones
+    count once nobody has asked by the stricter for a window, and for two blocks.
+
+    Where the terms change, slots that are out stay out, so handing out begins again after the last of them.
+    Whatever somebody asks by, after ``longest_stop`` without them others have slots by their own.
     """
-    if terms == book.terms:
-        return book
     now = max(now, book.now)
+    if terms == book.terms:
+        return book.model_copy(update={"asked": now})
+    longest = longest_stop(terms)
+    quiet = min(max(book.terms.window, 2 * book.terms.block_length), longest / 2)
+    stricter = terms.rate < book.terms.rate
+    if not stricter and now < book.asked + quiet:
+        return book
     grid = _Grid(book.terms)
     open_until = max((grid.start(item.index + 1) for item in book.blocks), default=now)
-    open_until = min(open_until, now + longest_stop(terms))
-    return SlotBook(terms=terms, now=now, blocked_until=max(book.blocked_until, open_until))
+    open_until = min(open_until, (now if stricter else book.asked) + longest)
+    return SlotBook(terms=terms, now=now, asked=now, blocked_until=max(book.blocked_until, open_until))
 
 
 class _Grid:

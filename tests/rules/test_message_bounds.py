@@ -120,10 +120,22 @@ def test_nothing_that_is_sent_to_a_quota_stops_a_user_for_longer_than_an_hour() 
     book, _ = lease(book, NOW + 3601, "mallory", Lane.NORMAL, 10**9)
     book = with_terms(book, NOW + 3602, PaceTerms())
     assert book.blocked_until <= NOW + 3602 + LONGEST_BLOCK
-    made_up = SlotBook(now=NOW * 10, blocked_until=1e300)
+    made_up = SlotBook(now=NOW * 10, asked=1e300, blocked_until=1e300)
+    assert bounded(made_up, NOW).asked <= NOW
     assert bounded(made_up, NOW).blocked_until <= NOW + LONGEST_BLOCK
     _, given = lease(bounded(made_up, NOW), NOW + LONGEST_BLOCK + 20, "h", Lane.NORMAL, 10)
     assert given.count > 0
+
+
+def test_terms_that_somebody_makes_up_slow_a_user_down_for_an_hour_at_most() -> None:
+    """Others ask by their own meanwhile, and have slots by those an hour after the last of it."""
+    slow, terms = PaceTerms(limit=10, window=86_400.0, people=0.9), PaceTerms()
+    book, _ = lease(with_terms(SlotBook(terms=terms), NOW, terms), NOW, "h", Lane.NORMAL, 10)
+    book, _ = lease(with_terms(book, NOW + 5, slow), NOW + 5, "mallory", Lane.NORMAL, 10**9)
+    for later in range(10, 3610, 10):
+        book, _ = lease(with_terms(book, NOW + later, terms), NOW + later, "h", Lane.NORMAL, 10)
+    _, given = lease(with_terms(book, NOW + 3610, terms), NOW + 3610, "h", Lane.NORMAL, 10)
+    assert book.terms == terms and given.count == 10
 
 
 def test_a_rehearsals_quota_is_stopped_for_a_rehearsals_time() -> None:

@@ -173,6 +173,80 @@ def test_other_terms_begin_after_the_slots_that_are_out() -> None:
     assert START + 1 + given.first_in >= last
 
 
+def by_turns(
+    asks: dict[str, tuple[PaceTerms, Lane]], seconds: float, want: int = 10
+) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """What holders get who always have work, each by terms and in a lane of its own, and the longest that
+    each had to wait for a slot, in seconds.
+    """
+    book = SlotBook(terms=next(iter(asks.values()))[0])
+    ask_at = {name: START + number / 10 for number, name in enumerate(asks)}
+    since = dict(ask_at)
+    found: dict[str, list[float]] = {name: [] for name in asks}
+    waited = dict.fromkeys(asks, 0.0)
+    while (now := min(ask_at.values())) < START + seconds:
+        name = min(ask_at, key=lambda item: ask_at[item])
+        terms, lane = asks[name]
+        book = with_terms(book, now, terms)
+        book, given = lease(book, now, name, lane, 1 if lane is Lane.URGENT else want)
+        got = slots(now, given)
+        ask_at[name] = max(now + 0.02, got[-1] if got else now + given.again_in)
+        if got:
+            waited[name] = max(waited[name], got[0] - since[name])
+            since[name] = ask_at[name]
+        found[name] += got
+    return found, waited
+
+
+def test_campaigns_of_one_user_whose_terms_differ_do_not_halt_each_other() -> None:
+    """Half an hour of four processes with work for all, two of whom leave people a tenth and two a fifth: the
+    fewer slots of the two are used up, every process has its part, and what is urgent waits for seconds.
+    """
+    strict, lax = PaceTerms(people=0.2), PaceTerms(people=0.1)
+    asks = {f"p{number}": ((strict, lax)[number % 2], Lane.NORMAL) for number in range(4)}
+    found, waited = by_turns(asks | {"urgent": (lax, Lane.URGENT)}, 1800)
+    every = [moment for times in found.values() for moment in times]
+    assert len(every) > 0.9 * strict.rate * 1800
+    assert min(len(found[name]) for name in asks) > 0.6 * len(every) / len(asks)
+    assert waited["urgent"] < 2 * strict.block_length
+    late = [moment for moment in every if moment > START + 30]
+    assert busiest(late, strict.window) <= strict.budget + 1
+
+
+def test_laxer_terms_count_once_nobody_has_asked_by_the_stricter_for_a_window() -> None:
+    """Until then their processes have what the stricter leave, and then all of their own."""
+    strict, lax = PaceTerms(people=0.5), PaceTerms()
+    book = with_terms(SlotBook(terms=lax), START, strict)
+    for later in range(0, 299, 10):
+        book = with_terms(book, START + later, lax)
+        assert book.terms == strict
+        book, _ = lease(book, START + later, "lax", Lane.NORMAL, 1000)
+    book = with_terms(book, START + 301, lax)
+    assert book.terms == lax
+    assert book.blocked_until <= START + 301 + 2 * strict.block_length
+    assert with_terms(book, START + 302, strict).terms == strict
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(terms_of_a_user, min_size=2, max_size=3),
+    st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1), st.integers(0, 4), st.sampled_from(Lane))),
+)
+def test_no_window_of_the_laxest_terms_holds_more_than_their_budget(
+    several: list[PaceTerms], asked: list[tuple[int, float, int, Lane]]
+) -> None:
+    """Whoever asks by which terms, and in whatever order: one slot more where two grids meet."""
+    laxest = max(several, key=lambda terms: terms.rate)
+    book, now, times = SlotBook(terms=laxest), START, []
+    for which, later, holder, lane in asked:
+        terms = several[which % len(several)]
+        now += later * terms.block_length
+        book = with_terms(SlotBook.model_validate_json(book.model_dump_json()), now, terms)
+        book, given = lease(book, now, f"holder {holder}", lane, 3000)
+        times += slots(now, given)
+    assert busiest(times, laxest.window) <= laxest.budget + 1
+
+
 def test_time_that_goes_back_hands_out_nothing_anew() -> None:
     """A clock set back is as if it stood still."""
     book, first = lease(SlotBook(), START, "a", Lane.NORMAL, 4)

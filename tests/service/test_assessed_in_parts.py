@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +15,31 @@ from temporalio import activity
 from temporalio.testing import ActivityEnvironment
 
 from activities.boundary import come_to, heartbeating
-from activities.targets import LINES_OF_A_PART, TargetActivities
-from edgeshift.messages import AssessBatch, AssessedBatch, ZoneAssessment
+from activities.circuit import HeldCallActivities, HeldHere
+from activities.targets import LINES_OF_A_PART, MOST_WAITS, TargetActivities
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import AssessBatch, AssessedBatch, PlanWaits, ZoneAssessment
 from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.rate_limit.circuit import Trouble, held
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.settings import Settings
+from edgeshift.service_api import NoTurn, Outcome, ServerError, ServiceCircuitOpen
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import AssessedTargets, get_document
 
 FIRST, END = 7, 40
+
+SPEC = CampaignSpec.model_validate(
+    {
+        "name": "parts",
+        "targets": {"all": True},
+        "service": {
+            "base_url": "http://127.0.0.1:1/client/v4",
+            "credentials": [{"token": "env:NOBODYS", "user": "u"}],
+        },
+        "time_scale": 3600,
+    }
+)
 
 
 class Lost(Exception):
@@ -31,16 +49,25 @@ class Lost(Exception):
 class Plans:
     """A worker that makes lines of a plan, and is lost at some of the targets."""
 
-    def __init__(self, folder: Path, *, lost_at: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        lost_at: int | None = None,
+        fails: Callable[[int], Exception | None] = lambda index: None,
+    ) -> None:
         self.archive = Archive(Settings(state_dir=folder).archive)
         self.read: list[int] = []
         self.told: list[tuple[Any, ...]] = []
         self._lost_at = lost_at
+        self._fails = fails
 
     async def assess(self, digest: str, spec: Any, target: Target, line: ZoneAssessment) -> ZoneAssessment:
         """A line that says which target it is of."""
         if line.index == self._lost_at:
             raise Lost
+        if (failure := self._fails(line.index)) is not None:
+            raise failure
         self.read.append(line.index)
         return line.model_copy(update={"fingerprint": f"of {line.index}"})
 
@@ -54,15 +81,23 @@ class Plans:
             return [Target(zone=zone, wave=0) for zone in zones]
 
         async def spec(_: str) -> Any:
-            return SimpleNamespace(area=Area.WAF)
+            return SPEC
 
-        connections: Any = SimpleNamespace(archive=self.archive, targets=targets, spec=spec)
+        connections: Any = SimpleNamespace(
+            archive=self.archive, targets=targets, spec=spec, clock=SystemClock()
+        )
         works: Any = {Area.WAF: self}
+        waiting = HeldCallActivities(connections, HeldHere(connections.clock))
         environment = ActivityEnvironment()
         environment.on_heartbeat = lambda *told: self.told.append(told)
         environment.info = dataclasses.replace(environment.info, heartbeat_details=details)
         batch = AssessBatch(spec="0" * 64, targets="0" * 64, first=FIRST, end=END)
-        return await environment.run(TargetActivities(connections, works).assess, batch)
+        return await environment.run(TargetActivities(connections, works, waiting).assess, batch)
+
+
+def outage() -> ServiceCircuitOpen:
+    """Calls are stopped, as this process alone believes still."""
+    return ServiceCircuitOpen(held(Trouble.OUTAGE, "500", datetime.now(UTC)))
 
 
 @pytest.mark.parametrize("lost_at", [FIRST, FIRST + 1, FIRST + LINES_OF_A_PART, FIRST + 23, END - 1])
@@ -85,6 +120,58 @@ async def test_a_batch_whose_parts_cannot_be_read_is_read_anew(tmp_path: Path) -
     then = Plans(tmp_path)
     await then.run("f" * 64)
     assert then.read == list(range(FIRST, END))
+
+
+async def test_without_a_turn_a_batch_waits_and_tells_why(tmp_path: Path) -> None:
+    """As where the quota's worker starts anew: the attempt goes on, however often that was so."""
+    missed = 0
+
+    def fails(index: int) -> Exception | None:
+        nonlocal missed
+        if index == FIRST + 12 and missed < MOST_WAITS + 2:
+            missed += 1
+            return NoTurn(TimeoutError("no answer"))
+        return None
+
+    then = Plans(tmp_path, fails=fails)
+    found = await then.run()
+    assert then.read == list(range(FIRST, END)) and missed > MOST_WAITS
+    waits = [told[-1].why for told in then.told if isinstance(told[-1], PlanWaits)]
+    assert waits and all("no turn to call was given" in why for why in waits)
+    assert found == await Plans(tmp_path / "whole").run()
+    # An attempt that takes over from one that waited goes on after what that one had read.
+    waited = next(told for told in then.told if isinstance(told[-1], PlanWaits))
+    again = Plans(tmp_path)
+    assert await again.run(*waited[:-1], waited[-1].model_dump()) == found
+    assert again.read == list(range(FIRST + 12, END))
+
+
+async def test_what_an_outage_spoilt_before_it_was_known_is_read_again(tmp_path: Path) -> None:
+    """The last zones that could not be read before calls were stopped, and no others."""
+    out, stopped = {index: 4 for index in (FIRST + 3, *range(FIRST + 8, FIRST + 12))}, False
+
+    def fails(index: int) -> Exception | None:
+        nonlocal stopped
+        if out.get(index):
+            out[index] -= 1
+            return ServerError("500", call="zones.get", outcome=Outcome.READ)
+        if index == FIRST + 12 and not stopped:
+            stopped = True
+            return outage()
+        return None
+
+    then = Plans(tmp_path, fails=fails)
+    lines = (await get_document(then.archive, AssessedTargets, (await then.run()).report)).root
+    assert [line.index for line in lines if line.error] == [FIRST + 3]
+    assert [line.index for line in lines] == list(range(FIRST, END))
+
+
+async def test_a_zone_whose_own_reading_is_refused_holds_up_no_other(tmp_path: Path) -> None:
+    """Where its calls are stopped again and again, although they are let go in between."""
+    then = Plans(tmp_path, fails=lambda index: outage() if index == FIRST + 5 else None)
+    lines = (await get_document(then.archive, AssessedTargets, (await then.run()).report)).root
+    assert [line.index for line in lines if line.error] == [FIRST + 5]
+    assert then.read == [index for index in range(FIRST, END) if index != FIRST + 5]
 
 
 async def test_each_heartbeat_tells_how_far_it_has_come() -> None:
