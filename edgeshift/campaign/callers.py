@@ -15,6 +15,8 @@ MOST_CALLERS = 255
 HIDDEN = 255
 """What is at the place of a target that does not count. No target can be there."""
 
+_OVER = bytes(HIDDEN if place in FINAL else 0 for place in range(256))
+
 
 def callers_of(targets: Iterable[Caller]) -> Callers:
     """With which credential each target calls; empty where all call with the same one."""
@@ -46,6 +48,10 @@ class TargetCallers:
         self._numbers = unpack(of_text(callers.numbers)) if callers.numbers else b""
         if self.several and (len(self._numbers) != count or max(self._numbers) >= len(self.known)):
             raise ValueError(f"the credentials are not those of {count} targets")
+        users: dict[str, int] = {}
+        self._user_of = [users.setdefault(caller.user, len(users)) for caller in self.known]
+        self.users = max(1, len(users))
+        """How many users of the service the credentials are of; each has a rate limit of its own."""
 
     @property
     def several(self) -> bool:
@@ -72,6 +78,23 @@ class TargetCallers:
         if not self.several or not numbers:
             return b""
         return self._numbers.translate(bytes(HIDDEN if number in numbers else 0 for number in range(256)))
+
+    def user_of(self, index: int) -> int:
+        """The number of the user whose calls a target's are."""
+        return self._user_of[self._numbers[index]] if self.several else 0
+
+    def others_than(self, user: int) -> bytes:
+        """A byte for each target: ``HIDDEN`` where its calls are another user's, else 0."""
+        return self.targets(frozenset(n for n, of in enumerate(self._user_of) if of != user))
+
+    def users_left(self, places: bytes, stopped: bytes) -> frozenset[int]:
+        """The users of whose targets any has no outcome yet and is not ``stopped`` (``HIDDEN`` each; empty
+        where none is). ``places``: where each of the first targets is.
+        """
+        left = hide(self._numbers[: len(places)], places.translate(_OVER))
+        if stopped:
+            left = hide(left, stopped[: len(places)])
+        return frozenset(self._user_of[number] for number in set(left) - {HIDDEN})
 
     def left(self, numbers: frozenset[int], places: bytes) -> int:
         """How many targets of these credentials, or of all where none is named, have no outcome yet.

@@ -148,24 +148,31 @@ class TargetTable:
         """How many zones take no place in the window though they work: of the ``stopped`` targets (``HIDDEN``
         each), those that wait for the service, have nothing in flight and hold no permit.
         """
+        return sum(map(self.covered, self._set_down(stopped)))
+
+    def _set_down(self, stopped: bytes) -> set[int]:
         indexes = (index for index in self.held & self.idle if stopped and stopped[index])
-        return sum(
-            self.covered(index)
-            for index in indexes
-            if self.places[index] in IN_FLIGHT and not self.permits.of(index)
-        )
+        return {index for index in indexes if self.places[index] in IN_FLIGHT and not self.permits.of(index)}
 
     def in_flight(self) -> int:
         """How many zones take a place in the window: those of targets that work, and of those that hold a
         permit to change what was signed though they have said that they wait, as one may whose workflow was
         reset.
         """
-        working = self.zones(*IN_FLIGHT)
+        return self.zones(*IN_FLIGHT) + sum(map(self.covered, self._waiting_with_a_permit()))
+
+    def taking_places(self, stopped: bytes) -> Iterator[int]:
+        """The targets that take places in the window: as many zones as are ``in_flight`` and not
+        ``set_down``.
+        """
+        set_down = self._set_down(stopped)
+        yield from (index for index in self.indexes(*IN_FLIGHT) if index not in set_down)
+        yield from self._waiting_with_a_permit()
+
+    def _waiting_with_a_permit(self) -> list[int]:
         if not self.keeps_places:
-            return working
-        return working + sum(
-            self.covered(index) for index in self.permits.holders() if self._may_change(index)
-        )
+            return []
+        return [index for index in self.permits.holders() if self._may_change(index)]
 
     def _may_change(self, index: int) -> bool:
         """Whether a target that does not work may change what was signed all the same."""

@@ -52,6 +52,8 @@ OTHERS = (
     "campaign-paused",
     "campaign-halted",
     "campaign-held",
+    "campaign-shared-begun",
+    "campaign-shared-left",
     "assessment-assessing",
     "quota",
 )

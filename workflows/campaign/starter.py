@@ -19,9 +19,9 @@ with workflow.unsafe.imports_passed_through():
         ZoneReport,
     )
     from edgeshift.model.counts import counted
-    from workflows.campaign.batches import BATCH, Batches
+    from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
-    from workflows.campaign.window import Window
+    from workflows.campaign.turns import Turns
 
 
 class Starter:
@@ -30,7 +30,7 @@ class Starter:
     def __init__(self, state: CampaignState, batches: Batches) -> None:
         self._state = state
         self._batches = batches
-        self._window = Window(state)
+        self._turns = Turns(state)
 
     async def start_some(self) -> None:
         """Start the next batch, as far as there is room."""
@@ -40,16 +40,7 @@ class Starter:
         if state.unrecorded or not state.recalled:
             # What a zone begins with is what the archive says of rejections.
             return
-        # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
-        free = self._window.free_slots() - self._ready()
-        end = state.start.waves[state.wave].end
-        # One that was reset after its end is told that this stands before it is begun again.
-        pending = (
-            index
-            for index in ledger.indexes(TargetState.PENDING, end=end, hidden=state.stopped)
-            if index not in ledger.woken_after_end
-        )
-        indexes = tuple(ledger.within(pending, free, BATCH))
+        indexes = tuple(self._turns.to_start())
         if not indexes:
             return
         attempts = {}
@@ -130,14 +121,6 @@ class Starter:
             ledger.recently_reported.difference_update(unheard)
             await self._batches.look_at(unheard, unheard)
 
-    def _ready(self) -> int:
-        """How many zones are ready for a permit that may get one."""
-        ledger, stopped = self._state.ledger, self._state.stopped
-        ready = (TargetState.READY, TargetState.READY_VALIDATE)
-        if not stopped:
-            return ledger.zones(*ready)
-        return sum(map(ledger.covered, ledger.indexes(*ready, hidden=stopped)))
-
 
 class Granter:
     """Gives permits to zones that are ready for a step."""
@@ -145,20 +128,14 @@ class Granter:
     def __init__(self, state: CampaignState, batches: Batches) -> None:
         self._state = state
         self._batches = batches
-        self._window = Window(state)
+        self._turns = Turns(state)
 
     async def grant_some(self) -> None:
         """Give the next batch of permits, as far as there is room."""
         state, ledger = self._state, self._state.ledger
         if state.stands_still or state.aborted or state.halted:
             return
-        # One that is said to have ended is looked at first.
-        ready = (
-            index
-            for index in ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE, hidden=state.stopped)
-            if index not in ledger.ended_words
-        )
-        indexes = ledger.within(ready, self._window.free_slots(), BATCH)
+        indexes = self._turns.to_grant()
         if not indexes:
             return
         grants = []

@@ -76,6 +76,10 @@ class CampaignState:
             self.ledger.unpack(ledger)
         self.ledger.proves_ends = workflow.patched("ends-are-proven")
         self.ledger.keeps_places = workflow.patched("permits-keep-their-places")
+        self.keeps_going = workflow.patched("slow-ones-hold-up-nobody")
+        """Whether each user has its share of the window, and a run that ends leaves the rest of its sweep to
+        the next one.
+        """
         self.told_wrong: list[ToldWrong] = list(carried.told_wrong) if carried else []
         """Targets of which something was told that is not so, the first ones."""
         self.wrong = carried.wrong if carried else 0
@@ -282,6 +286,11 @@ class CampaignState:
         _, _, user = hold.user.rpartition("/")
         of = f" of user {user}" if user else ""
         return f"{counted(zones, 'zone')}{of} {agreed(zones, 'waits', 'wait')}: {hold}"
+
+    @property
+    def shares_window(self) -> bool:
+        """Whether several users of the service share the window."""
+        return self.keeps_going and self.callers.users > 1
 
     @property
     def takes_back(self) -> bool:

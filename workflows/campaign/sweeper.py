@@ -8,12 +8,16 @@ from itertools import islice
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from edgeshift.campaign.laps import in_lap, next_cursor
     from edgeshift.campaign.target_states import AWAITING, TargetState
-    from workflows.campaign.batches import Batches
+    from workflows.campaign.batches import BATCH, Batches
     from workflows.campaign.state import CampaignState
+    from workflows.campaign.tasks import RunEnds
 
 SLICE = 500
-"""Zones that are looked at in one batch."""
+"""Zones that are looked at in one batch; ``BATCH`` after one in which some had closed: of such, the service
+may have to be read, at its pace.
+"""
 
 LAP = 10_000
 """Waiting zones that each sweep looks at beside the silent ones: with fewer, all of them."""
@@ -86,18 +90,45 @@ class Sweeper:
         duplicate_sequences = sorted(filter(ledger.may_wait, ledger.duplicate_sequences))[:LAP]
         newer_attempts = sorted(ledger.newer_attempts)[:LAP]
         ledger.recently_reported.clear()
-        some = list(islice(ledger.indexes(*LOOKED_AT, first=state.cursor), LAP))
+        cursor = state.cursor
+        some = list(islice(ledger.indexes(*LOOKED_AT, first=cursor), LAP))
         state.cursor = some[-1] + 1 if len(some) == LAP else 0
         found = list(dict.fromkeys((*silent, *duplicate_sequences, *newer_attempts, *some)))
         to_say = frozenset((*silent, *duplicate_sequences, *newer_attempts))
         if state.aborts_unheard and not found:
             await self._batches.look_at([])
         state.aborts_unheard = False
+        if state.keeps_going:
+            await self._look_in_turn(in_lap(found, cursor), to_say, cursor)
+            return
         for first in range(0, len(found), SLICE):
             batch = found[first : first + SLICE]
             # A run that ends meanwhile leaves the others to the next one.
             ledger.duplicate_sequences.difference_update(batch)
             await self._batches.look_at(batch, to_say)
+
+    async def _look_in_turn(self, left: list[int], to_say: frozenset[int], cursor: int) -> None:
+        """Look at these zones. A run that is to end leaves the others to the next one, which goes on there at
+        once: nothing is started, granted or looked into until a run has ended.
+        """
+        state, doubted, size = self._state, self._state.ledger.duplicate_sequences, SLICE
+        known = frozenset(doubted)
+        try:
+            while left and not state.leaving:
+                batch = left[:size]
+                doubted.difference_update(batch)
+                try:
+                    described = await self._batches.look_at(batch, to_say)
+                except RunEnds:
+                    # It fails for good: the others are not to wait for it in each run.
+                    left = left[size:]
+                    raise
+                left, size = left[size:], BATCH if described.closed else SLICE
+        finally:
+            if left:
+                doubted.update(known.intersection(left))
+                state.cursor = next_cursor(left, cursor, state.cursor)
+                state.sweep_now()
 
     async def _give_up_expired_permits(self) -> None:
         """Nothing can be sent any more under a permit that has run out. Its zone is told so: one that never
