@@ -49,6 +49,7 @@ def parse_trouble(problem: str | None, context: str | None) -> str:
 def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
     """Each complaint of the model, with its path, for people."""
     found: list[tuple[Where, str]] = []
+    listed: set[tuple[str, ...]] = set()
     every = problem.errors(include_url=False)
     for item in every:
         where = place_of(item["loc"])
@@ -60,7 +61,7 @@ def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
             # Items that are wrong do not count for the model; they are complained of themselves.
             continue
         if kind == "extra_forbidden":
-            found.append((_safe(where), _unknown_key(where)))
+            found.append((_safe(where), _unknown_key(where, listed)))
         elif kind == "missing":
             example = _EXAMPLES.get(str(where[-1]))
             found.append((where, "must be given" + (f", such as `{example}`" if example else "")))
@@ -169,8 +170,16 @@ def _safe(where: Where) -> Where:
     return where if plain else where[:-1]
 
 
-def _unknown_key(where: Where) -> str:
+def _unknown_key(where: Where, listed: set[tuple[str, ...]]) -> str:
+    """That a key is unknown, with the one that is like it, or else with those that are known there. Such a
+    list is given once, and noted in ``listed``: a file about other things has many keys.
+    """
     known = keys_at(where[:-1])
     near = get_close_matches(str(where[-1]).lower().replace("-", "_"), known, n=1)
     what = "unknown key" if _safe(where) == where else "an unknown key (not shown)"
-    return f"{what}; did you mean {near[0]}?" if near else f"{what}; known here are {', '.join(known)}"
+    if near:
+        return f"{what}; did you mean {near[0]}?"
+    if (names := tuple(known)) in listed:
+        return what
+    listed.add(names)
+    return f"{what}; known here are {', '.join(known)}"

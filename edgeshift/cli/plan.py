@@ -61,13 +61,13 @@ async def _assess(
     shell: Shell, spec: CampaignSpec
 ) -> tuple[PlanReport, AssessmentResult, str, Mapping[bool, Measured]]:
     """What was read, the digest under which the plan is kept, and what targets of earlier campaigns cost."""
-    from edgeshift.cli.reading import reading_shown
+    from edgeshift.cli.reading import archive_to_begin, reading_shown
     from edgeshift.operations import assess, store_spec
     from edgeshift.operations.forecasts import measured_calls
     from edgeshift.operations.plans import keep_plan
 
     async with shell.temporal(writes=True) as client:
-        archive = shell.archive(make=True)
+        archive = await archive_to_begin(shell, client)
         with reading_shown(shell) as heard:
             report, result = await assess(client, archive, spec, progress=heard, trouble=said_once(shell))
         kept = await keep_plan(archive, await store_spec(archive, spec), report, result)

@@ -1,4 +1,4 @@
-"""How far the reading of every zone is, while `plan` or `start` waits for it."""
+"""Where what `plan` and `start` read is kept, and how far the reading of every zone is while they wait."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from temporalio.client import Client
+
     from edgeshift.cli.shell import Shell
     from edgeshift.messages import AssessmentProgress
     from edgeshift.operations.campaigns import Progress as Heard
+    from edgeshift.stores.archive import Archive
+
+
+async def archive_to_begin(shell: Shell, client: Client) -> Archive:
+    """The archive, which is made where it is not there and no worker has another one. Raises Refused where
+    the workers have.
+    """
+    from edgeshift import operations
+
+    with shell.waiting("looking whether the workers have this archive"):
+        await operations.check_workers(client, shell.archive())
+    return shell.archive(make=True)
 
 
 @contextmanager

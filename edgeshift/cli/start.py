@@ -70,10 +70,11 @@ def start(
 
 async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, again: bool, by: str) -> None:
     from edgeshift import operations
+    from edgeshift.cli.reading import archive_to_begin
     from edgeshift.operations.plans import last_plan
 
     async with shell.temporal(writes=True) as client:
-        archive = shell.archive(make=True)
+        archive = await archive_to_begin(shell, client)
         pen = shell.pen(by, "starter")
         with shell.waiting("looking for the plan"):
             await operations.refuse_if_started(client, spec.name, again=again)

@@ -6,7 +6,7 @@ from edgeshift.runtime.lazily import names_of
 
 if TYPE_CHECKING:
     from edgeshift.operations.again import begin_again, counts_at, outcomes_for, outcomes_of, zones_at
-    from edgeshift.operations.archives import campaign_here, check_archive, check_campaigns
+    from edgeshift.operations.archives import campaign_here, check_archive, check_campaigns, check_workers
     from edgeshift.operations.campaigns import (
         Frozen,
         assess,
@@ -84,6 +84,7 @@ __all__ = [
     "campaign_result",
     "check_archive",
     "check_campaigns",
+    "check_workers",
     "checked_prefix",
     "counts_at",
     "examples",
@@ -119,7 +120,7 @@ __all__ = [
 
 _NAMES = {
     "again": ("begin_again", "counts_at", "outcomes_for", "outcomes_of", "zones_at"),
-    "archives": ("campaign_here", "check_archive", "check_campaigns"),
+    "archives": ("campaign_here", "check_archive", "check_campaigns", "check_workers"),
     "campaigns": (
         "Frozen",
         "assess",

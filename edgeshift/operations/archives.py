@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from temporalio.client import Client
@@ -9,8 +10,14 @@ from temporalio.client import Client
 from edgeshift.messages import CampaignStart, CampaignSummary
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import NotFound, Refused, Unreadable
+from edgeshift.operations.waits import pollers
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.identity import known_identity
+
+_NAME_THEIRS = "name the archive of the workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks for what a worker has recorded that has just started."""
 
 
 async def campaign_here(client: Client, archive: Archive, name: str) -> CampaignStart:
@@ -56,3 +63,32 @@ async def check_archive(archive: Archive, campaign: CampaignStart | CampaignSumm
         f" {archive.name} {which}",
         "name the archive of its workers: --archive URL or EDGESHIFT_ARCHIVE_URL",
     )
+
+
+async def check_workers(client: Client, archive: Archive) -> None:
+    """Raises Refused where workers poll, and none of them has recorded in this archive which roots it has, as
+    each does once it serves: what they read would be kept in another one. Where none polls, nothing is known.
+    Nothing is written. Raises TemporalTrouble, ArchiveError.
+    """
+    # Imported late: it takes the libraries of signatures.
+    from edgeshift.authority.held import TOLD_WITHIN, last_told
+
+    loop = asyncio.get_running_loop()
+    until = loop.time() + TOLD_WITHIN.total_seconds()
+    while identities := await pollers(client):
+        # A worker makes the folder of its archive before it polls, so one that is not there is nobody's.
+        if not archive.is_made:
+            raise Refused(
+                f"the workers keep what they read in another archive: {archive.name} is no folder",
+                _NAME_THEIRS,
+            )
+        for identity in identities:
+            if await last_told(archive, identity) is not None:
+                return
+        if loop.time() >= until:
+            raise Refused(
+                "the workers keep what they read in another archive: none of those that poll has recorded"
+                f" anything in {archive.name}",
+                _NAME_THEIRS,
+            )
+        await asyncio.sleep(LOOK_EVERY)

@@ -298,11 +298,18 @@ async def refuse_if_started(client: Client, name: str, *, again: bool = False) -
     if not again:
         words = described.status.name.lower().replace("_", " ") if described.status else "closed"
         at = f" at {described.close_time:%Y-%m-%d %H:%M} UTC" if described.close_time else ""
-        raise Refused(
-            f"campaign {name} has been run and is {words}{at}",
-            "`edgeshift retry` or `reopen` restarts zones of it; `edgeshift start FILE --again` restarts all"
-            " of it; or choose another name",
-        )
+        hint = "`edgeshift start FILE --again` starts all of it again; or choose another name"
+        try:
+            result = await campaign_result(client, name)
+        except OperationError:
+            # Ended from outside, or not to be read: no zone of it can begin again by itself.
+            result = None
+        if result is not None and result.aborted:
+            # Nor after an abort that was signed.
+            words = "aborted"
+        elif result is not None:
+            hint = f"`edgeshift retry` or `reopen` restarts zones of it; {hint}"
+        raise Refused(f"campaign {name} has been run and is {words}{at}", hint)
 
 
 async def summary(client: Client, name: str) -> CampaignSummary:

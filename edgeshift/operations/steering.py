@@ -138,7 +138,8 @@ async def _spec_of(client: Client, name: str, verb: Word) -> str | None:
 def _closed(name: str, verb: Word) -> Refused:
     return Refused(
         f"campaign {name} is closed: nothing is left to {verb}",
-        "`edgeshift retry` and `edgeshift reopen` restart zones of it",
+        "`edgeshift retry` and `reopen` restart zones of it; after an abort, `edgeshift start FILE --again`"
+        " starts all of it",
     )
 
 

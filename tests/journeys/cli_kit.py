@@ -182,11 +182,14 @@ class Place:
         text = made.replace("name: rehearsal", f"name: {name}").replace("  all: true\n", f"  {targets}\n")
         return self.write(f"{name}.yaml", text + more)
 
+    def journal(self) -> list[dict[str, Any]]:
+        """Every request in the simulator's journal."""
+        return asyncio.run(Control(self.stack["control"]).journal())
+
     def writes(self) -> list[dict[str, Any]]:
         """Every request in the simulator's journal that was no reading."""
-        entries = asyncio.run(Control(self.stack["control"]).journal())
         reads = ("GET", "HEAD")
-        return [e for e in entries if e["method"] not in reads and not e["path"].endswith("/graphql")]
+        return [e for e in self.journal() if e["method"] not in reads and not e["path"].endswith("/graphql")]
 
 
 @contextmanager

@@ -291,9 +291,12 @@ def test_an_abort_ends_it_and_a_closed_campaign_says_so(place: Place) -> None:
     )
     places = place.until("main", lambda places: places.get("aborted") == 1)
     assert places == {"migrated": 6, "blocked": 1, "aborted": 1}
-    assert "campaign main is closed" in place.refused(6, "pause", "main")
+    said = place.refused(6, "pause", "main")
+    assert "campaign main is closed" in said and "after an abort, `edgeshift start FILE --again`" in said
     said = place.refused(6, "start", "main.yaml", "--yes")
-    assert "has been run and is completed" in said and "--again" in said
+    assert "campaign main has been run and is aborted" in said
+    # What the hint names works, and what does not work is not named.
+    assert "hint: `edgeshift start FILE --again`" in said and "retry" not in said and "reopen" not in said
     for verb in ("retry main", "retry main --outcome blocked", "reopen main --zone long.example"):
         said = place.refused(6, *verb.split())
         assert "campaign main was aborted by olga, who signed that" in said

@@ -287,10 +287,13 @@ def test_people_decide_and_get_receipts(place: Place) -> None:
 
 
 def test_a_finished_campaign_is_nothing_but_finished(place: Place) -> None:
-    """Who waits for something else is told at once."""
+    """Who waits for something else is told at once; who starts it hears what begins again, zones or all."""
     assert place.run("status", "one", "--until", "finished", "--timeout", "3m").code == 0
     said = place.refused(5, "status", "one", "--until", "waiting")
     assert "campaign one has finished, and will not be waiting any more" in said
+    said = place.refused(6, "start", "one.yaml", "--yes")
+    assert "campaign one has been run and is completed" in said
+    assert "hint: `edgeshift retry` or `reopen` restarts zones of it; `edgeshift start FILE --again`" in said
 
 
 def test_many_are_reopened_after_a_question(within: None, monkeypatch: pytest.MonkeyPatch) -> None:

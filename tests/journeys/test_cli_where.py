@@ -65,6 +65,23 @@ def at(place: Place) -> str:
     return f"at Temporal {place.stack['address']}, namespace default\n"
 
 
+def test_nothing_is_read_for_another_archive(within: None, place: Place, tmp_path: Path) -> None:
+    """A plan and a start with an archive that the workers do not have are refused before a zone is read,
+    whether or not it is there, though no campaign has named any yet. Nothing is made or written.
+    """
+    place.ok("plan", "main.yaml")
+    there = Archive(tmp_path / "made")
+    asyncio.run(identity_of(there))
+    kept = sorted(tmp_path.rglob("*"))
+    read = place.journal()
+    for name, why in (("other", "other is no folder"), ("made", "none of those that poll has recorded")):
+        for verb in ("plan main.yaml", "plan left.yaml", "start left.yaml --yes"):
+            said = refused(6, "--archive", str(tmp_path / name), *verb.split())
+            assert "the workers keep what they read in another archive: " in said and why in said, verb
+            assert "hint: name the archive of the workers: --archive URL" in said
+    assert sorted(tmp_path.rglob("*")) == kept and place.journal() == read
+
+
 def test_a_plan_and_a_start_say_where(place: Place) -> None:
     """A plan writes as well: it is kept in the archive. With --quiet, the JSON says it."""
     assert place.run("plan", "main.yaml").err.startswith(at(place))

@@ -5,6 +5,7 @@ which a person would: the README's first steps, the operators' guide with the pa
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.docs_kit import Typing, meant
+from tests.journeys.docs_kit import PAGES, Typing, meant
 from tests.journeys.docs_plays import BEFORE_2024, FIRST_STEPS, GUIDE
 from tests.kit.stack_file import without_rehearsed
 
@@ -83,6 +84,30 @@ def test_the_first_steps_of_the_readme(tmp_path: Path) -> None:
             f'[env.production]\ntemporal_address = "{stack["address"]}"\narchive_url = "{stack["archive"]}"\n'
         )
         assert "rehearsal" in typing.run(CLI, "edgeshift --env production status")
+    typing.end()
+
+
+def test_what_nobody_signs_is_reopened(tmp_path: Path) -> None:
+    """A zone of the README's campaign that nobody signs goes on hold by itself. The command that the README
+    names for it has it wait for its sign-off again, with what it proposed before.
+    """
+    (command,) = re.findall(r"`(edgeshift reopen [^`]+)`\s+starts such zones again", PAGES[README])
+    plays = [(README, "edgeshift up --zones 60"), (README, "edgeshift start")]
+    typing = Typing(tmp_path, plays, {"scale 3600": "scale 14400"}, EDGESHIFT_USER="olga")
+    with typing.beside(README, "edgeshift up --zones 60", READY):
+        typing.run(README, "edgeshift start", answers=YES)
+        until(typing, "rehearsal", lambda places: places.get("on_hold", 0) >= 1)
+        held = asked(typing, "status", "rehearsal", "--phase", "on_hold")["zones"][0]
+        assert held["code"] == "not_signed_in_time"
+        assert re.search(r"Campaign rehearsal restarts \d+ zones?\.", typing.type(command, answers=YES))
+        limit = time.monotonic() + 90
+        while True:
+            (found,) = asked(typing, "status", "rehearsal", "--zone", held["name"])["zones"]
+            if found["place"] in ("awaiting", "awaiting_separate"):
+                break
+            assert time.monotonic() < limit, found
+            time.sleep(1)
+        assert (found["attempt"], found["fingerprint"]) == (held["attempt"] + 1, held["fingerprint"])
     typing.end()
 
 

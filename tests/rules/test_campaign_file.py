@@ -68,6 +68,28 @@ def test_every_mistake_is_in_one_answer() -> None:
     ]
 
 
+def test_known_keys_are_listed_once() -> None:
+    """Of a file about other things each key is named with its place, and what is known there with the first
+    of them; so it is in each part of the file. A key that is like a known one is told that one.
+    """
+    found = mistakes(
+        '{"name": "shop", "version": "1.0", "scripts": {}, "dependencies": {}, "windw": 3,\n'
+        ' "targets": {"all": true, "jest": 1, "eslint": 2},\n'
+        ' "waves": [{"name": "one", "zones": 1, "flavour": 1}, {"name": "two", "percent": 9, "flavour": 1}]}'
+    )
+    assert [line.partition(" known here are ")[0] for line in found] == [
+        "campaign.yaml:1:18: version: unknown key;",
+        "campaign.yaml:1:36: scripts: unknown key",
+        "campaign.yaml:1:51: dependencies: unknown key",
+        "campaign.yaml:1:71: windw: unknown key; did you mean window?",
+        "campaign.yaml:2:27: targets.jest: unknown key;",
+        "campaign.yaml:2:38: targets.eslint: unknown key",
+        "campaign.yaml:3:40: waves[0].flavour: unknown key;",
+        "campaign.yaml:3:85: waves[1].flavour: unknown key",
+    ]
+    assert "known here are name, targets, area, " in found[0] and "window" in found[0]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
