@@ -36,6 +36,17 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.state import Ended, SeenThrough
 
 
+OLD = timedelta(days=1)
+"""How old a reading may be once a window is over: it is made anew before people sign what it says. The commit
+compares it with the campaign's own ``plan.fresh``.
+"""
+
+
+def _is_old(prepared: Prepared) -> bool:
+    # A history from before readings had a time goes on as it did.
+    return prepared.read_at is not None and workflow.now() - prepared.read_at > OLD
+
+
 def _migrated(record: str) -> Reached:
     return Reached(ZoneOutcome.MIGRATED, (Reason(code=ReasonCode.MIGRATED_AS_SIGNED),), record)
 
@@ -129,8 +140,10 @@ class WafZone:
                 case Verdict.BLOCKED:
                     raise Ended(ZoneOutcome.BLOCKED, *prepared.explained)
             self._forget_other_rules(prepared)
-            if self._enterprise and not self._zone.validated and not await self._validation.passed(prepared):
-                continue
+            if self._enterprise and not self._zone.validated:
+                passed = await self._validation.passed(prepared)
+                if not passed or _is_old(prepared):
+                    continue
             while True:
                 grant = await self._parts.sign_offs.signed_off(prepared)
                 if record := await self._commit(prepared, grant):

@@ -12,6 +12,7 @@ from temporalio import activity
 from activities.change.area_work import AreaWork, Step
 from activities.change.calling_off import unless_hurried
 from activities.change.earlier import forgotten_validation
+from activities.change.intent_records import now_of
 from activities.change.intents import own_commit, shows_within, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
@@ -57,12 +58,12 @@ class WafWork(AreaWork):
     ) -> ZoneAssessment:
         """A plan's line for one zone, by reading alone."""
         client = await self._connections.service(spec_digest, target.zone)
-        read_at = self._connections.clock.now()
+        read_at, begun_at = self._connections.clock.now(), now_of(self._connections)
         # The list says the plan, and it is asked for once more before anything is sent with validation.
         reading = await read_zone(client, target.zone, listed=True)
         found = waf.assess(reading, client.profile)
         prepared = await prepared_from(self._connections, spec, target.zone, reading)
-        prepared = prepared.model_copy(update={"read_at": read_at})
+        prepared = prepared.model_copy(update={"read_at": begun_at})
         line = line.model_copy(
             update={
                 "verdict": prepared.verdict,
@@ -182,7 +183,7 @@ class WafWork(AreaWork):
             return
         evidence = await get_document(self._connections.archive, Evidence, step.change.evidence)
         if evidence.stored:
-            await self._refuse_edited(step, lambda found: waf.rules_digest(found) == evidence.stored)
+            await self._refuse_edited(step, {evidence.stored})
 
     async def _refuse_edited_between(self, step: Step) -> None:
         """The same, where a validation would replace another one that workers have begun, as in the next
@@ -197,17 +198,20 @@ class WafWork(AreaWork):
         if not waf.in_validation(status.raw):
             return
         bodies = [(await get_document(there.archive, Proposal, one)).body for one in sorted(proposals)]
-        ours = {waf.rules_digest(form) for body in bodies for form in (body, waf.shadow(body))}
-        await self._refuse_edited(step, lambda found: waf.rules_digest(found) in ours)
+        await self._refuse_edited(step, {one for body in bodies for one in _forms(body)})
 
-    async def _refuse_edited(self, step: Step, known: Callable[[dict[str, Any] | None], bool]) -> None:
+    async def _refuse_edited(self, step: Step, known: set[str]) -> None:
+        """Raises NotSent where the zone's rules have none of these digests, nor that of what is sent, which
+        loses nothing by it: a request that was not answered may have got so far.
+        """
+        known = known | _forms(step.body)
         for _ in range(2):
             stored = await self._in_time(step, lambda: step.client.entry_point(step.zone.id, urgent=True))
             # Rules that somebody has removed are an edit; what is none at all says nothing.
             if stored is not None and stored.raw.get("rules") != [] and (odd := waf.unsound(stored.raw)):
                 said = f"its rules of the new WAF: {odd}"
                 raise NotUnderstood(said, call="entrypoint.get", path=step.zone.name, outcome=Outcome.READ)
-            if known(stored.raw if stored is not None else None):
+            if waf.rules_digest(stored.raw if stored is not None else None) in known:
                 return
         raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
 
@@ -349,6 +353,11 @@ class WafWork(AreaWork):
         except ArchiveError:
             return True
         return waf.same_rules(found.reading.entry_point, body)
+
+
+def _forms(body: dict[str, Any]) -> set[str]:
+    """The digests of a body as it is committed, and as it only logs."""
+    return {waf.rules_digest(body), waf.rules_digest(waf.shadow(body))}
 
 
 def told(status: dict[str, Any]) -> tuple[bool, str]:

@@ -7,10 +7,11 @@ from typing import Any
 from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures, refuse_held
-from activities.change.intent_records import surely_now
+from activities.change.intent_records import now_of, surely_now
 from activities.change.intents import seen_through, taken_up
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
+from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
 from activities.stable_read import twice
 from activities.together import together
@@ -25,6 +26,7 @@ from edgeshift.messages import (
     Prepared,
     Verification,
     Verify,
+    ZoneStart,
 )
 from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
@@ -48,20 +50,19 @@ class WafActivities:
         zone = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
-        read_at = surely_now(self._connections)
+        read_at, begun_at = surely_now(self._connections), now_of(self._connections)
         profile = client.profile
         reading = await read_zone(client, zone)
 
         def decides(found: waf.Reading) -> object:
             return told(found, profile), never_committed(spec, zone, found)
 
-        if waf.assess(reading, profile).verdict is not waf.Verdict.READY or never_committed(
-            spec, zone, reading
-        ):
+        expected = await self._is_expected(start, waf.assess(reading, profile).verdict)
+        if not expected or never_committed(spec, zone, reading):
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)
-        prepared = prepared.model_copy(update={"read_at": read_at})
+        prepared = prepared.model_copy(update={"read_at": begun_at})
         if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:
             found = await taken_up(self._connections, start, prepared, read_at)
             if not found.begun:
@@ -70,6 +71,15 @@ class WafActivities:
                 )
             return found
         return prepared
+
+    async def _is_expected(self, start: ZoneStart, verdict: waf.Verdict) -> bool:
+        """Whether a verdict is one that a zone has anyway, so that nothing rests on it alone: it is ready, or
+        in the validation that a worker has begun.
+        """
+        if verdict is waf.Verdict.IN_VALIDATION:
+            there = self._connections
+            return bool(await validations(there.archive, there.records, start))
+        return verdict is waf.Verdict.READY
 
     @activity.defn(name="verify_waf_zone")
     @named_failures

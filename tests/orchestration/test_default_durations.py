@@ -10,7 +10,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome
-from tests.kit import SkippedClock, fleet_of, scene
+from tests.kit import Scene, SkippedClock, fleet_of, scene
 
 pytestmark = pytest.mark.time_skipping
 
@@ -29,6 +29,11 @@ async def passes(env: WorkflowEnvironment, time: timedelta) -> None:
         await env.sleep(step)
     if rest := time % step:
         await env.sleep(rest)
+
+
+async def _readings(play: Scene) -> int:
+    """How often zones were read as a whole."""
+    return len(await play.journal("waf.check"))
 
 
 HOUR = {"migration_seconds": 3300, "validation_seconds": 2, "visibility_seconds": 200}
@@ -55,7 +60,9 @@ async def test_a_professional_zone_survives_a_migration_of_an_hour(
 async def test_an_enterprise_zone_is_watched_for_72_hours_before_anybody_is_asked(
     time_skipping_env: WorkflowEnvironment, tmp_path: Path
 ) -> None:
-    """The default window passes in validation mode; its evidence is there when people are asked to sign."""
+    """The default window passes in validation mode; its evidence is there when people are asked to sign, and
+    so is what the zone has by then, which was read once more.
+    """
     clock = SkippedClock(time_skipping_env)
     fleet = fleet_of({"name": "big.example", "plan": "enterprise"})
     async with scene(time_skipping_env.client, tmp_path, fleet, clock=clock, simulator=HOUR) as play:
@@ -68,8 +75,10 @@ async def test_an_enterprise_zone_is_watched_for_72_hours_before_anybody_is_aske
         await clock.refresh()
         assert clock.now() - began >= timedelta(hours=72)
         assert state.evidence
+        assert await _readings(play) == 2
         await play.sign_zone("big.example")
         assert await play.outcome("big.example") is ZoneOutcome.MIGRATED
+        assert await _readings(play) == 2
         await play.result()
         await play.check_rules(absent={4, 6, 7})
 
@@ -91,9 +100,12 @@ async def test_a_zone_that_nobody_signs_goes_on_hold_after_14_days_and_can_be_re
         await play.sign_zone("a.example")
         await passes(time_skipping_env, timedelta(days=13))
         assert (await play.state("a.example")).phase is ZonePhase.AWAITING_SIGN_OFF
+        before = await _readings(play)
         await play.sign_zone("b.example", by="bob")
         await play.sign_zone("b.example", by="ann")
         assert await play.outcome("b.example") is ZoneOutcome.MIGRATED
+        # What the commit takes away for good is in the archive as it was then.
+        assert await _readings(play) == before + 1
         await passes(time_skipping_env, timedelta(days=2))
         assert await play.outcome("a.example") is ZoneOutcome.ON_HOLD
         assert await play.commits("a.example") == []
