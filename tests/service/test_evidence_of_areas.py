@@ -77,7 +77,9 @@ async def test_evidence_of_another_kind_is_judged_by_its_area(
             assert (await door.commit(permit=permit, evidence=evidence)).uncounted, permit
         assert await door.sent() == 0
         enough = await smoke(door, 3)
-        assert (await door.commit(permit=9, evidence=enough)).status is ChangeStatus.ANSWERED
+        found = await door.commit(permit=9, evidence=enough)
+        # The door lets it through; waf's own step, which is behind it here, reads evidence of waf.
+        assert not found.unsigned and "cannot be read" in found.reason, found
 
 
 async def test_a_zone_of_an_area_without_evidence_needs_none(
