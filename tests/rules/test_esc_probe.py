@@ -255,6 +255,13 @@ def test_a_body_says_no_more_of_the_request_than_there_is_room_for() -> None:
     assert any(fact.kind == "request_header" for fact in facts_of(echo()).values)
 
 
+def test_an_answer_has_no_more_headers_and_cookies_than_there_is_room_for() -> None:
+    """Thousands of them on one side alone would each be a difference that people sign."""
+    headers: dict[str, Any] = {f"x_{number}": "1" for number in range(5_000)}
+    many = answer(cookies=tuple(f"c{number}=1" for number in range(5_000)), **headers)
+    assert len(compare([many] * 3, [answer()] * 3)) == 400
+
+
 def difference(**more: Any) -> Difference:
     given = {
         "host": HOST,

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -37,8 +38,10 @@ SENSITIVE = SECRET_FIELDS | {"set_cookie", "proxy_authorization", "x_api_key", "
 MOST_PARTS = 4_000
 """Lines or leaves of one body; what comes after them counts as one part."""
 
-MOST_ECHOED = 200
-"""Headers that a body can say the origin got; more are content like any other."""
+MOST_NAMED = 200
+"""Headers of an answer, and cookies, that are looked at; and headers that a body can say the origin got: more
+are content like any other.
+"""
 
 _LONGEST_POINTER = 1_000
 # Of a whole run at once: a pattern that looks ahead would do so from each character of a run anew.
@@ -129,8 +132,8 @@ def facts_of(seen: Observation, ignore: frozenset[str] = frozenset(), hide: Hide
     found = Facts({STATUS: str(seen.status) if not seen.error else f"{NO_ANSWER} ({seen.error})"})
     if seen.error:
         return found
-    found.values.update(_header_facts(seen, NEVER_COUNT | ignore))
-    found.values.update(_cookie_facts(seen))
+    found.values.update(islice(_header_facts(seen, NEVER_COUNT | ignore), MOST_NAMED))
+    found.values.update(islice(_cookie_facts(seen), MOST_NAMED))
     if seen.method != "HEAD":
         _add_body(found, seen, ignore, hide)
     elif length := seen.header("content-length"):
@@ -262,7 +265,7 @@ def _named(value: object) -> dict[str, list[str]] | None:
         return None
     named: dict[str, list[str]] = {}
     for pair in pairs:
-        if len(named) > MOST_ECHOED:
+        if len(named) > MOST_NAMED:
             return None
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             return None
