@@ -4,38 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 import zlib
 from dataclasses import dataclass
 from enum import Enum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
-from typing import Self
-from urllib.parse import quote
+from typing import Any, Self
 
 import httpx
 from pydantic import SecretStr
 
+from edgeshift.areas.esc.hiding import COOKIE, Hide, hider, nothing_known
 from edgeshift.areas.esc.observation import Observation
 from edgeshift.areas.esc.sampling import ProbeUrl
 from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.runtime.clock import Clock
-from edgeshift.runtime.redaction import MASK, register_secret
+from edgeshift.runtime.redaction import register_secret
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
 from edgeshift.service_api.overheard import SHOWN
 
-COOKIE = "disable_esc"
-"""The cookie that turns Edge Side Code off for a request (docs/service.md §2.1)."""
-
 LARGEST_BODY = 1 << 20
 """Bytes of a body that are read, after decompression."""
 
-_UNANSWERED = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, EncodingError, zlib.error)
-"""What keeps a request without an answer that can be read."""
 
+class _InTheClear(Exception):
+    """Asked so, anybody on the way could read the secret."""
+
+
+_UNANSWERED = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, EncodingError, zlib.error, _InTheClear)
+"""What is known to keep a request without an answer that can be read."""
+
+CHARSETS = frozenset(
+    {"ascii", "big5", "cp1252", "euc-jp", "euc-kr", "gb18030", "gb2312", "gbk", "iso-2022-jp", "koi8-r"}
+    | {"koi8-u", "latin1", "shift_jis", "shift-jis", "us-ascii", "utf-16", "utf-16be", "utf-16le"}
+    | {f"iso-8859-{number}" for number in (*range(1, 12), *range(13, 17))}
+    | {f"windows-125{number}" for number in range(9)}
+)
+"""What a page may be read as, besides UTF-8. Other names lead to codecs that raise, give no text, or take
+quadratic time.
+"""
+
+_LOG = logging.getLogger(__name__)
 _DECOY = "edgeshift-control-of-the-probe-"
-_SHORTEST = 6
 _SENDABLE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")
 _TEXTUAL = re.compile(
     r"^(text/|application/([\w.+-]*\+)?(json|xml|javascript|x-javascript|xhtml)\b)", re.IGNORECASE
@@ -71,7 +84,8 @@ class Page:
 class Fetcher:
     """Asks the edge. Use it as an async context manager. ``proxy``, ``ca_file``: how the edge is reached.
 
-    The secret is masked in everything that comes back. Raises ProbeError where the secret cannot be sent
+    The secret is masked in everything that comes back; ``hide`` does it once more in what is decoded
+    further. Raises ProbeError where the secret cannot be sent
     in a cookie, or ``ca_file`` is none.
     """
 
@@ -87,7 +101,7 @@ class Fetcher:
         self._spec = spec
         self._clock = clock
         self._cookies: dict[Cookie, str] = {}
-        self._masked: list[str] = []
+        self.hide: Hide = nothing_known
         if secret is not None:
             self._take(secret)
         self._next: dict[str, float] = {}
@@ -131,45 +145,50 @@ class Fetcher:
         if decoy == value:
             decoy = decoy[:-1] + ("x" if decoy[-1] != "x" else "y")
         self._cookies = {Cookie.SECRET: f"{COOKIE}={value}", Cookie.DECOY: f"{COOKIE}={decoy}"}
-        forms = [form for each in (value, decoy) for form in (each, quote(each, safe=""))]
-        # What is as short as a word is masked behind the cookie's name alone.
-        self._masked = [*self._cookies.values(), *(form for form in forms if len(form) >= _SHORTEST)]
+        self.hide = hider(value, decoy)
 
     async def observe(self, url: ProbeUrl, cookie: Cookie) -> Observation:
-        """Ask once, at the host's pace. A failure is an observation too, with its kind as ``error``."""
+        """Ask once, at the host's pace. Whatever fails is an observation too, with its kind as ``error``."""
         flag = cookie is Cookie.SECRET
         asked = Observation(url=url.path, host=url.host, method=self._spec.method, with_cookie=flag)
         try:
             answer, content, truncated = await self._ask(url, self._spec.method, cookie, LARGEST_BODY)
-        except _UNANSWERED as why:
+            seen = await asyncio.to_thread(self._seen, answer, content)
+        except Exception as why:  # what a site can cause is no failure of the probe
+            _tell(why)
             return asked.model_copy(update={"error": _named(why)})
-        headers = tuple((name.lower(), self._mask(value)) for name, value in answer.headers.multi_items())
+        return asked.model_copy(update={**seen, "truncated": truncated})
+
+    def _seen(self, answer: httpx.Response, content: bytes) -> dict[str, Any]:
+        """What an observation says of an answer."""
+        headers = [
+            (self.hide(name.lower()), self.hide(value)) for name, value in answer.headers.multi_items()
+        ]
+        cookies = (value.partition("=")[0].strip() for name, value in headers if name == "set-cookie")
         text = self._text(answer, content)
-        return asked.model_copy(
-            update={
-                "status": answer.status_code,
-                "headers": headers,
-                "set_cookies": tuple(
-                    value.partition("=")[0].strip() for name, value in headers if name == "set-cookie"
-                ),
-                "body_digest": hashlib.sha256(content).hexdigest(),
-                "body": text,
-                "truncated": truncated,
-            }
-        )
+        return {
+            "status": answer.status_code,
+            "headers": tuple(headers),
+            "set_cookies": tuple(cookies),
+            "body_digest": hashlib.sha256(content).hexdigest(),
+            "body": text if text is None else self.hide(text),
+        }
 
     async def page(self, url: ProbeUrl, largest: int) -> Page:
         """Read a page as any client would; an empty one of status 0 where there is none."""
         try:
             answer, content, _ = await self._ask(url, "GET", Cookie.NONE, largest)
-        except _UNANSWERED:
+            text = await asyncio.to_thread(self._text, answer, content)
+        except Exception as why:  # as above
+            _tell(why)
             return Page()
-        text = self._text(answer, content) or ""
-        return Page(answer.status_code, answer.headers.get("location", ""), content, text)
+        return Page(answer.status_code, answer.headers.get("location", ""), content, text or "")
 
     async def _ask(
         self, url: ProbeUrl, method: str, cookie: Cookie, largest: int
     ) -> tuple[httpx.Response, bytes, bool]:
+        if cookie in self._cookies and self._spec.edge is None and url.scheme != "https":
+            raise _InTheClear
         await self._turn(url.host)
         headers = {
             "host": url.host,
@@ -209,13 +228,9 @@ class Fetcher:
         if at > now:
             await self._clock.sleep(at - now)
 
-    def _mask(self, text: str) -> str:
-        for value in self._masked:
-            text = text.replace(value, MASK)
-        return text
-
-    def _text(self, answer: httpx.Response, content: bytes) -> str | None:
-        """The body as text, masked; None where it is none."""
+    @staticmethod
+    def _text(answer: httpx.Response, content: bytes) -> str | None:
+        """The body as text; None where it is none."""
         kind = answer.headers.get("content-type", "")
         if not content:
             return ""
@@ -223,10 +238,8 @@ class Fetcher:
             return None
         if not (_TEXTUAL.match(kind) or (not kind and b"\0" not in content)):
             return None
-        try:
-            return self._mask(content.decode(answer.charset_encoding or "utf-8", errors="replace"))
-        except LookupError:
-            return self._mask(content.decode("utf-8", errors="replace"))
+        named = (answer.charset_encoding or "").lower()
+        return content.decode(named if named in CHARSETS else "utf-8", errors="replace")
 
 
 def _unpacking(answer: httpx.Response) -> Unpacking:
@@ -246,6 +259,12 @@ def _packed(answer: httpx.Response) -> bool:
     return False
 
 
+def _tell(why: Exception) -> None:
+    """Say what nobody foresaw; its text may say what was sent."""
+    if not isinstance(why, _UNANSWERED):
+        _LOG.info("an answer that could not be read: %s", type(why).__name__)
+
+
 def _named(why: BaseException) -> str:
     """The kind of a failure; its text may say what was sent."""
     if isinstance(why, TimeoutError | httpx.TimeoutException):
@@ -254,4 +273,6 @@ def _named(why: BaseException) -> str:
         return "not connected"
     if isinstance(why, EncodingError | zlib.error):
         return "DecodingError"
+    if isinstance(why, _InTheClear):
+        return "not by plain http"
     return type(why).__name__

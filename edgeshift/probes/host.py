@@ -8,6 +8,8 @@ secret.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -31,6 +33,8 @@ from edgeshift.probes.fetch import Cookie, Fetcher
 
 MOST_DEAD = 2
 """URLs of a host without any answer, after which its other URLs are not asked for."""
+
+_LOG = logging.getLogger(__name__)
 
 Beat = Callable[[int, int], None]
 """Told how many URLs are done, and of how many."""
@@ -142,7 +146,13 @@ class HostProbe:
                 after[target.place] = side_of(seen)
 
     async def _ask(self, url: ProbeUrl, cookie: Cookie) -> Facts:
-        return facts_of(await self._fetcher.observe(url, cookie), self._ignore)
+        seen = await self._fetcher.observe(url, cookie)
+        try:
+            # Of a megabyte it takes a while, in which others have their turns.
+            return await asyncio.to_thread(facts_of, seen, self._ignore, self._fetcher.hide)
+        except Exception as why:  # a page that cannot be read is a finding, not a failure of the probe
+            _LOG.info("an answer that could not be taken apart: %s", type(why).__name__)
+            return facts_of(seen.model_copy(update={"error": type(why).__name__}))
 
     async def observe(self, known: Sequence[BaselineUrl]) -> Findings:
         """Compare the URLs without a cookie with what they were."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgeshift.areas.esc.observation import facts_of, masked
 from edgeshift.areas.esc.probe import (
     CONFIRMING,
     Coverage,
@@ -219,6 +222,44 @@ def test_values_are_short_and_sensitive_ones_masked() -> None:
     (own,) = compare([answer(authorization="Bearer 123")] * 3, [answer()] * 3)
     assert "123" not in own.before.replace("(", "").split(" ")[0]
     assert "Bearer" not in own.before
+
+
+@given(st.text(st.sampled_from("aA1-/. é٣_"), max_size=24))
+def test_what_looks_random_or_counts_is_masked(text: str) -> None:
+    """Numbers, and eight characters of a word and more with a digit or a capital within it."""
+    looks_ahead = r"(?=[\w+/=-]*(?:\d|[a-z][A-Z]))[\w+/=-]{8,}|\d+"
+    assert masked(text) == re.sub(looks_ahead, "#", text)
+
+
+def test_a_word_takes_time_by_its_length() -> None:
+    """Twenty thousand letters took eight seconds, and a megabyte of them hours."""
+    began = perf_counter()
+    assert masked("a" * 20_000) == "a" * 20_000
+    assert perf_counter() - began < 2
+    assert masked("a" * (1 << 20) + "1") == "#"
+
+
+def test_a_document_takes_time_by_its_length() -> None:
+    """However long its names, and however deep it is, each leaf costs the same; what is too deep is text."""
+    began = perf_counter()
+    facts_of(answer(body={"k" * 300_000: [1] * 20_000}))
+    facts_of(answer(body="[" * 900 + "1," * 200_000 + "1" + "]" * 900))
+    assert perf_counter() - began < 10
+    assert not any(fact.kind == "leaf" for fact in facts_of(answer(body="[" * 5_000 + "]" * 5_000)).values)
+
+
+def test_a_body_says_no_more_of_the_request_than_there_is_room_for() -> None:
+    """A thousand headers that the origin says it got are content."""
+    many = echo(more={f"x-{number}": "1" for number in range(1_000)})
+    assert not any(fact.kind == "request_header" for fact in facts_of(many).values)
+    assert any(fact.kind == "request_header" for fact in facts_of(echo()).values)
+
+
+def test_an_answer_has_no_more_headers_and_cookies_than_there_is_room_for() -> None:
+    """Thousands of them on one side alone would each be a difference that people sign."""
+    headers: dict[str, Any] = {f"x_{number}": "1" for number in range(5_000)}
+    many = answer(cookies=tuple(f"c{number}=1" for number in range(5_000)), **headers)
+    assert len(compare([many] * 3, [answer()] * 3)) == 400
 
 
 def difference(**more: Any) -> Difference:

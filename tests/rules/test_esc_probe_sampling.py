@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.esc.sampling import ProbeUrl, Source, followed, listed, sample, url_of
+from edgeshift.areas.esc.sampling import ProbeUrl, Source, followed, listed, sample, secured, url_of
 
 ZONE = "shop.example"
 
@@ -62,12 +62,23 @@ def test_a_url_more_moves_few_others() -> None:
         ("javascript:void(0)", None),
         ("mailto:a@shop.example", None),
         ("https://[broken/", None),
+        ("https://a..shop.example/", None),
+        (f"https://{'a' * 64}.shop.example/", None),
+        (f"https://{'a.' * 130}shop.example/", None),
+        ("/\ud800", None),
     ],
 )
 def test_only_pages_of_the_zone_are_urls(text: str, place: tuple[str, str] | None) -> None:
     """A host within the zone, the usual port, no user."""
     found = url_of(text, f"https://{ZONE}/", ZONE)
     assert (found and found.place) == place
+
+
+def test_a_url_that_says_http_is_asked_by_https() -> None:
+    """The scope's secret goes along; all else of it stays."""
+    found = url_of("http://www.shop.example/a?b=1", f"https://{ZONE}/", ZONE)
+    assert found is not None
+    assert secured(found) == url("/a?b=1", "www.shop.example") == secured(secured(found))
 
 
 @pytest.mark.parametrize("path", ["/logout", "/user/sign-out", "/cart/remove/3", "/cdn-cgi/trace", "/a?x=1"])

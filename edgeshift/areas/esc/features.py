@@ -147,7 +147,10 @@ class _Case:
 
     def _upgraded(self) -> bool:
         """Without Edge Side Code the edge sends the client to the same place by https."""
-        to = urlsplit(self._b.said(LOCATION))
+        try:
+            to = urlsplit(self._b.said(LOCATION))
+        except ValueError:
+            return False
         there = to.path + (f"?{to.query}" if to.query else "")
         return (to.scheme, to.hostname, there or "/") == ("https", self._host, self._url)
 

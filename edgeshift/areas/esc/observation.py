@@ -14,11 +14,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgeshift.areas.esc.hiding import Hide, cleaned, nothing_known
 from edgeshift.model.digests import sha256
 from edgeshift.runtime.redaction import MASK, SECRET_FIELDS
 
@@ -36,7 +38,15 @@ SENSITIVE = SECRET_FIELDS | {"set_cookie", "proxy_authorization", "x_api_key", "
 MOST_PARTS = 4_000
 """Lines or leaves of one body; what comes after them counts as one part."""
 
-_RANDOM = re.compile(r"(?=[\w+/=-]*(?:\d|[a-z][A-Z]))[\w+/=-]{8,}|\d+")
+MOST_NAMED = 200
+"""Headers of an answer, and cookies, that are looked at; and headers that a body can say the origin got: more
+are content like any other.
+"""
+
+_LONGEST_POINTER = 1_000
+# Of a whole run at once: a pattern that looks ahead would do so from each character of a run anew.
+_RUN = re.compile(r"[\w+/=-]{8,}|\d+")
+_LOOKS_RANDOM = re.compile(r"\d|[a-z][A-Z]")
 _PIECES = re.compile(r"\n|(?=<)")
 _ECHO_KEYS = {
     "sni": ("origin", "sni"),
@@ -115,15 +125,17 @@ class Facts:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-def facts_of(seen: Observation, ignore: frozenset[str] = frozenset()) -> Facts:
-    """Take an answer apart. ``ignore``: header names, lower case, that never count."""
+def facts_of(seen: Observation, ignore: frozenset[str] = frozenset(), hide: Hide = nothing_known) -> Facts:
+    """Take an answer apart. ``ignore``: header names, lower case, that never count. ``hide``: hides the
+    probe's own secret in what comes to light where a body is decoded.
+    """
     found = Facts({STATUS: str(seen.status) if not seen.error else f"{NO_ANSWER} ({seen.error})"})
     if seen.error:
         return found
-    found.values.update(_header_facts(seen, NEVER_COUNT | ignore))
-    found.values.update(_cookie_facts(seen))
+    found.values.update(islice(_header_facts(seen, NEVER_COUNT | ignore), MOST_NAMED))
+    found.values.update(islice(_cookie_facts(seen), MOST_NAMED))
     if seen.method != "HEAD":
-        _add_body(found, seen, ignore)
+        _add_body(found, seen, ignore, hide)
     elif length := seen.header("content-length"):
         # All that a HEAD says of the body.
         found.values[BODY] = length
@@ -142,7 +154,7 @@ def shown(name: str, value: str) -> str:
 
 def masked(text: str) -> str:
     """The text with what looks random or counts up replaced by ``#``."""
-    return _RANDOM.sub("#", text)
+    return _RUN.sub(lambda run: "#" if _LOOKS_RANDOM.search(run[0]) else run[0], text)
 
 
 def _check(value: str) -> str:
@@ -158,7 +170,7 @@ def _header_facts(seen: Observation, ignore: frozenset[str]) -> Iterator[tuple[F
         if name == "location":
             yield LOCATION, shown(name, several[0])
         elif name != "set-cookie" and name not in ignore:
-            yield Fact("header", name), shown(name, ", ".join(several))
+            yield Fact("header", shown("", name)), shown(name, ", ".join(several))
 
 
 def _cookie_facts(seen: Observation) -> Iterator[tuple[Fact, str]]:
@@ -176,22 +188,26 @@ def _cookie_facts(seen: Observation) -> Iterator[tuple[Fact, str]]:
         yield Fact("cookie", shown("", cookie)), shown("", ", ".join(several))
 
 
-def _add_body(found: Facts, seen: Observation, ignore: frozenset[str]) -> None:
+def _add_body(found: Facts, seen: Observation, ignore: frozenset[str], hide: Hide) -> None:
     if seen.body is None:
         found.values[BODY] = seen.body_digest[:16]
         return
-    document: Any = None
     if seen.body.lstrip()[:1] in ("{", "["):
+        inner = Facts()
         try:
-            document = json.loads(seen.body)
+            _add_document(inner, cleaned(json.loads(seen.body), hide), ignore)
         except (ValueError, RecursionError):
-            document = None
-    if isinstance(document, dict | list):
-        rest = _take_echo(found, document, ignore) if isinstance(document, dict) else document
-        for pointer, value in _limited(_leaves(rest)):
-            found.values[Fact("leaf", pointer)] = sha256(value.encode())[:12]
-        return
+            pass
+        else:
+            found.values.update(inner.values)
+            return
     _add_lines(found, seen.body)
+
+
+def _add_document(found: Facts, document: Any, ignore: frozenset[str]) -> None:
+    rest = _take_echo(found, document, ignore) if isinstance(document, dict) else document
+    for pointer, value in _limited(_leaves(rest)):
+        found.values[Fact("leaf", pointer)] = sha256(value.encode())[:12]
 
 
 def _add_lines(found: Facts, body: str) -> None:
@@ -201,8 +217,11 @@ def _add_lines(found: Facts, body: str) -> None:
         shape = masked(piece)
         forms = {"line": piece} if shape == piece else {"exact": piece, "shape": shape}
         for kind, text in forms.items():
+            if len(counted) >= MOST_PARTS:
+                counted[Fact(kind, "rest")] += 1
+                continue
             digest = sha256(text.encode())[:12]
-            counted[Fact(kind, digest if len(counted) < MOST_PARTS else "rest")] += 1
+            counted[Fact(kind, digest)] += 1
             found.texts.setdefault(digest, text[:LONGEST])
     found.values.update((fact, str(count)) for fact, count in counted.items())
     found.values[LAYOUT] = str(body.count("\n"))
@@ -225,7 +244,7 @@ def _take_echo(found: Facts, document: dict[str, Any], ignore: frozenset[str]) -
             for name, several in named.items():
                 # The cookie is what the probe itself sends; the host has a fact of its own.
                 if name not in {"cookie", "host", *ignore}:
-                    found.values[Fact("request_header", name)] = shown(name, ", ".join(several))
+                    found.values[Fact("request_header", shown("", name))] = shown(name, ", ".join(several))
         else:
             rest[key] = value
     return rest
@@ -246,6 +265,8 @@ def _named(value: object) -> dict[str, list[str]] | None:
         return None
     named: dict[str, list[str]] = {}
     for pair in pairs:
+        if len(named) > MOST_NAMED:
+            return None
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             return None
         several = pair[1] if isinstance(pair[1], list) else [pair[1]]
@@ -253,15 +274,25 @@ def _named(value: object) -> dict[str, list[str]] | None:
     return named
 
 
-def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _leaves(item, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
-    elif isinstance(value, list) and value:
-        for at, item in enumerate(value):
-            yield from _leaves(item, f"{pointer}/{at}")
-    else:
-        yield pointer or "/", json.dumps(value)
+def _leaves(document: object) -> Iterator[tuple[str, str]]:
+    """Each leaf with its pointer, in their order, at the same price however deep and long-named it is."""
+    levels: list[Iterator[tuple[str, Any]]] = [iter([("", document)])]
+    while levels:
+        found = next(levels[-1], None)
+        if found is None:
+            levels.pop()
+        elif isinstance(found[1], dict | list) and found[1]:
+            levels.append(_entries(*found))
+        else:
+            yield found[0] or "/", json.dumps(found[1])
+
+
+def _entries(pointer: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    if len(pointer) > _LONGEST_POINTER:
+        pointer = shown("", pointer)
+    if isinstance(value, dict):
+        return ((f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}", value[key]) for key in value)
+    return ((f"{pointer}/{at}", item) for at, item in enumerate(value))
 
 
 def _limited(leaves: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -276,5 +307,8 @@ def _limited(leaves: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def path_of(url: str) -> str:
-    """The path of a path with query."""
-    return urlsplit(url).path or "/"
+    """The path of a path with query; as it is where it is none."""
+    try:
+        return urlsplit(url).path or "/"
+    except ValueError:
+        return url

@@ -17,6 +17,8 @@ LONGEST_URL = 2_000
 _CHANGES = re.compile(
     r"^/cdn-cgi/|log-?out|sign-?out|log-?off|delete|remove|unsubscribe|add-to|checkout|cancel", re.IGNORECASE
 )
+# What DNS can be asked for: another host is no answer, and of some the very question raises.
+_HOST = re.compile(r"(?=.{1,253}\Z)[^.]{1,63}(?:\.[^.]{1,63})*")
 _SAFE = "/:@!$&'()*+,;=~%?-._[]"
 
 
@@ -49,21 +51,28 @@ def within(host: str, zone: str) -> bool:
 
 def url_of(text: str, base: str, zone: str) -> ProbeUrl | None:
     """The URL that a text says, as seen at ``base``; None where it leads out of the zone or is no page's."""
+    if len(text) > LONGEST_URL:
+        return None
     try:
         parts = urlsplit(urljoin(base, text.strip()))
         host, port = (parts.hostname or "").lower().rstrip("."), parts.port
         # As it goes over the wire. Raises UnicodeError, a ValueError, for what is no host.
         host = host if host.isascii() else host.encode("idna").decode()
+        path = quote(parts.path or "/", safe=_SAFE) + (
+            f"?{quote(parts.query, safe=_SAFE)}" if parts.query else ""
+        )
     except ValueError:
         return None
     standard = port in (None, 443 if parts.scheme == "https" else 80)
     named = parts.scheme in ("http", "https") and within(host, zone) and standard
-    if not named or parts.username or len(text) > LONGEST_URL:
+    if not named or parts.username or not _HOST.fullmatch(host):
         return None
-    path = quote(parts.path or "/", safe=_SAFE) + (
-        f"?{quote(parts.query, safe=_SAFE)}" if parts.query else ""
-    )
     return ProbeUrl(parts.scheme, host, path)
+
+
+def secured(url: ProbeUrl) -> ProbeUrl:
+    """The same by https, wherever a site, or the campaign file, says http: the secret goes along."""
+    return url._replace(scheme="https")
 
 
 def followed(url: ProbeUrl, host: str) -> bool:
