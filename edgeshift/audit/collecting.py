@@ -21,7 +21,14 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
 from edgeshift.model.fleet import Target, Zone, campaign_id
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing
-from edgeshift.stores.documents import DocumentUnreadable, Intent, NothingMore, Proposal, get_document, get_record
+from edgeshift.stores.documents import (
+    DocumentUnreadable,
+    Intent,
+    NothingMore,
+    Proposal,
+    get_document,
+    get_record,
+)
 
 AT_ONCE = 32
 """Records that are read side by side."""

@@ -1,11 +1,12 @@
-"""What somebody who writes to the archive can put there of odd times and shapes: the audit file names it, and is
-read to its end.
+"""What somebody who writes to the archive can put there of odd times and shapes: the audit file names it, and
+is read to its end.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ async def test_a_statement_with_a_field_beside_it_is_none(done: Audited) -> None
     assert key in finding.text and not proof.truncated and proof.agreed == {"ada, grace": 5}
 
 
-LISTS = {
+LISTS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "no wave": lambda some: [*some[:-1], {"zone": some[-1]["zone"]}],
     "no array": lambda some: {"targets": some},
     "a number past 2^53": lambda some: [*some[:-1], {**some[-1], "more": 2**60}],
