@@ -106,7 +106,7 @@ class Archive:
                 return True
             except _THERE:
                 pass
-        if await self._read(key) != data:
+        if await self._content(key) != data:
             return False
         if flush:
             await self._flush(key)
@@ -129,9 +129,8 @@ class Archive:
         key, found = object_key(digest), hashlib.sha256()
         try:
             store = await self._store("read", key)
-            if (place := self._place) is not None:
-                look = folder_files.in_a_thread(folder_files.check_file, place, key, most_of(key))
-                await self._reach("read", key, look)
+            if self._place is not None:
+                await self._reach("read", key, folder_files.looked_at(self._place, key, most_of(key)))
             answer = await obstore.get_async(store, key)
             check_read(self._name, key, answer.meta["size"])
             async for part in answer.stream(min_chunk_size=PART):
@@ -188,11 +187,7 @@ class Archive:
         """The named record's bytes, or None where there is none; no bytes where it is no file, or larger than
         any record. Raises ArchiveUnavailable, also where it is the whole archive that is not there.
         """
-        try:
-            return await self._read(checked_key(key))
-        except ArchiveCorrupt:
-            # Whoever may write to the archive put it there: it counts as any rubbish does.
-            return b""
+        return await self._content(checked_key(key))
 
     async def stored_at(self, key: str) -> datetime:
         """When the named record was stored, by the store. Raises ArchiveMissing, ArchiveUnavailable."""
@@ -274,11 +269,17 @@ class Archive:
             return
         raise ArchiveUnavailable(f"{self._name}: what was written is not listed")
 
+    async def _content(self, key: str) -> bytes | None:
+        try:
+            return await self._read(key)
+        except ArchiveCorrupt:
+            # Whoever may write to the archive put it there: it counts as any rubbish does.
+            return b""
+
     async def _read(self, key: str) -> bytes | None:
         found: bytes | None
         if self._place is not None:
-            read_here = folder_files.in_a_thread(folder_files.content, self._place, key, most_of(key))
-            found = await self._reach("read", key, read_here)
+            found = await self._reach("read", key, folder_files.read(self._place, key, most_of(key)))
         else:
             found = await self._fetched(key)
             if found is None:

@@ -39,6 +39,16 @@ async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     return await asyncio.get_running_loop().run_in_executor(_READERS, partial(work, *args, **kwargs))
 
 
+async def read(place: FolderPlace, name: str, most: int) -> bytes | None:
+    """``content``, done where it holds nobody up."""
+    return await in_a_thread(content, place, name, most)
+
+
+async def looked_at(place: FolderPlace, name: str, most: int) -> None:
+    """``check_file``, done where it holds nobody up."""
+    await in_a_thread(check_file, place, name, most)
+
+
 async def written(place: FolderPlace, name: str, data: bytes, *, once: bool, flush: bool) -> None:
     """``write``, done where it holds nobody up."""
     work = partial(write, place, name, data, once=once, flush=flush)

@@ -89,6 +89,17 @@ async def test_a_record_that_is_no_file_or_too_large_counts_as_rubbish(tmp_path:
         place.unlink()
 
 
+async def test_what_is_in_the_place_of_an_object_gives_way_to_it(tmp_path: Path) -> None:
+    """As one that is damaged: storing it once more puts it right."""
+    archive = Archive(tmp_path)
+    place = tmp_path / object_key(digest := await archive.put_object(b"whole"))
+    place.unlink()
+    os.mkfifo(place)
+    async with asyncio.timeout(20):
+        assert await archive.put_object(b"whole", verify=True) == digest
+    assert await archive.get_object(digest) == b"whole"
+
+
 async def test_what_nobody_would_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stored can be read again."""
     archive = Archive(tmp_path)
