@@ -7,6 +7,7 @@ file also where the campaign goes on meanwhile.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any
@@ -18,9 +19,16 @@ from edgeshift.authority.records import statement_at
 from edgeshift.authority.statements import Attested, BadStatement, StartStatement, opened
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
-from edgeshift.model.fleet import Zone, campaign_id
+from edgeshift.model.fleet import Target, Zone, campaign_id
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing
-from edgeshift.stores.documents import DocumentUnreadable, NothingMore, Proposal, get_document, get_record
+from edgeshift.stores.documents import (
+    DocumentUnreadable,
+    Intent,
+    NothingMore,
+    Proposal,
+    get_document,
+    get_record,
+)
 
 AT_ONCE = 32
 """Records that are read side by side."""
@@ -82,17 +90,31 @@ class Collector:
     async def _spec(self, wanted: str) -> None:
         found = await self._archive.get_json(wanted)
         CampaignSpec.model_validate(found)
+        if sha256(canonical_bytes(found)) != wanted:
+            raise ValueError("it is written in another way than specifications are")
         self._spool.add(Kind.SPEC, wanted, {"digest": wanted, "spec": found})
 
     async def _targets(self, wanted: str) -> None:
-        count = 0
+        """A list of targets; nothing of one that the file could not prove, whoever signed its digest."""
+        try:
+            count = await self._each_target(wanted)
+        except Exception:
+            self._spool.remove(Kind.TARGET, wanted)
+            raise
+        self._spool.add(Kind.TARGETS, wanted, {"count": count, "digest": wanted})
+
+    async def _each_target(self, wanted: str) -> int:
+        count, found = 0, hashlib.sha256(b"[")
         async for target in items_of(self._archive.object_parts(wanted)):
-            zone = Zone.model_validate(target.get("zone"))
-            self._spool.add_zone(zone)
+            self._spool.add_zone(Target.model_validate(target).zone)
+            found.update((b"," if count else b"") + canonical_bytes(target))
             line = {"index": count, "list": wanted, "target": target}
             self._spool.add(Kind.TARGET, f"{wanted}/{count:09d}", line)
             count += 1
-        self._spool.add(Kind.TARGETS, wanted, {"count": count, "digest": wanted})
+        found.update(b"]")
+        if found.hexdigest() != wanted:
+            raise NoArray("it is written in another way than lists of targets are")
+        return count
 
     async def _statements(self) -> list[Attested]:
         """Every signed statement of the campaign that is not known yet; those that are starts."""
@@ -140,17 +162,19 @@ class Collector:
     async def _request(self, key: str) -> None:
         """A record of what was about to be sent, and what came of it, where it is one of this campaign's."""
         data = await self._archive.get_named(key) or b""
-        zones = self._spool.zones(key.split("/")[1])
+        zones, mine = self._spool.zones(key.split("/")[1]), False
         try:
             record = json.loads(data)
             if not isinstance(record, dict):
                 raise ValueError
             if record.get("campaign") != campaign_id(self._campaign):
                 return
+            mine = True
+            Intent.model_validate(record)
             self._spool.add(Kind.REQUEST, key, {"key": key, "record": record})
         except (ValueError, RecursionError, NotCanonical):
             # It may be another campaign's: that is for people to find out.
-            if zones:
+            if zones or mine:
                 self._odd(key, "it cannot be read")
             return
         await self._answer(key)

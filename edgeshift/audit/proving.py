@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
 from typing import Any, BinaryIO
@@ -57,6 +58,9 @@ MOST_STATEMENTS = 2_000
 
 MOST_REQUESTS = 2_000
 """Records of requests to one target, up to which each is judged by those before it."""
+
+_EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+"""Between which a request was recorded, if its record is one: by other times nothing can be reckoned."""
 
 _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
@@ -265,6 +269,9 @@ class Verifier:
         if not known and record.step != OPENED:
             self._find(f"{row.key[:120]} does not say what was sent")
             return
+        if not _EARLIEST <= record.at < _LATEST:
+            self._find(f"{row.key[:120]} does not say when it was sent")
+            return
         self._index.add_request(self._at, row.key, record)
 
     def _judge_requests(self) -> None:
@@ -373,6 +380,10 @@ class Verifier:
                 self._find(_SEALED_BY_NOBODY)
             return
         seal = row.statement
+        if canonical_bytes(line.data["statement"]) != seal.bytes:
+            # As read it would be what was signed.
+            self._find("its seal is written in another way than seals are")
+            return
         try:
             if rearmored(row.signature) != row.signature:
                 raise BadSignature("it is written in another way than signatures are")

@@ -58,6 +58,11 @@ class Spool:
         found = self._database.execute("SELECT 1 FROM line WHERE kind = ? AND place = ?", row)
         return found.fetchone() is not None
 
+    def remove(self, kind: Kind, under: str) -> None:
+        """Keep no line of a kind any more whose place is under this one (``under/…``)."""
+        row = (_ORDER[kind], f"{under}/", f"{under}0")
+        self._database.execute("DELETE FROM line WHERE kind = ? AND place >= ? AND place < ?", row)
+
     def lines(self) -> Iterator[tuple[Kind, bytes]]:
         """All of them in their order."""
         kinds = tuple(Kind)

@@ -208,9 +208,11 @@ def opened(data: bytes) -> Attested:
         found = json.loads(data)
     except (ValueError, RecursionError):
         raise BadStatement("it is not JSON") from None
-    if not isinstance(found, Mapping) or not isinstance(found.get("signature"), str):
+    if not isinstance(found, Mapping) or set(found) != {"statement", "signature"}:
         raise BadStatement("it is no signed statement")
-    return attested(found.get("statement"), found["signature"])
+    if not isinstance(found["signature"], str):
+        raise BadStatement("it is no signed statement")
+    return attested(found["statement"], found["signature"])
 
 
 def attested(statement: Any, signature: str) -> Attested:

@@ -91,6 +91,7 @@ class Shell(Asking):
     def settings(self) -> Settings:
         """The settings that count for this call."""
         from edgeshift.cli.found_stack import settings_here
+        from edgeshift.model.addresses import without_credentials
 
         found = settings_here(
             address=self._address,
@@ -102,7 +103,8 @@ class Shell(Asking):
             self.explain(f"environment {named.name} ({named.file})")
         tls = "with TLS" if found.temporal.encrypted else "in plain text"
         self.explain(f"Temporal {found.temporal.address}, namespace {found.temporal.namespace}, {tls}")
-        self.explain(f"archive {found.archive}")
+        # Also of one that is refused: it may have a password.
+        self.explain(f"archive {without_credentials(found.archive)}")
         return found
 
     @cached_property

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
@@ -32,6 +31,7 @@ from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kep
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES, TemporalError, connect, polling
 from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError
+from edgeshift.service_api.dates import http_date
 from edgeshift.service_api.prefix import without_prefix
 from edgeshift.service_api.transport import Call, Transport
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -285,10 +285,9 @@ def _service_clock(date: str | None) -> Check:
     name = "clock, service"
     if not date:
         return Check(name, State.SKIPPED, "the service does not say what time it is")
-    try:
-        ahead = (datetime.now(UTC) - parsedate_to_datetime(date)).total_seconds()
-    except (ValueError, TypeError):
+    if (said_at := http_date(date)) is None:
         return Check(name, State.SKIPPED, "the service says its time in an unknown way")
+    ahead = (datetime.now(UTC) - said_at).total_seconds()
     if abs(ahead) > AGREES:
         said = f"this machine is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the service"
         return Check(name, State.WARNING, said, "let NTP set this machine's clock")

@@ -87,6 +87,15 @@ def is_loopback_host(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def without_credentials(url: str) -> str:
+    """A URL as it may be shown, whatever it is: without user, password and query. A folder stays."""
+    scheme, there, rest = url.partition("://")
+    if not there or scheme.lower() == "file":
+        return url
+    # A password with a slash in it is no part of any host's name: whatever stands before an @ goes.
+    return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2])[0]}"
+
+
 def store_address(url: str) -> str:
     """Where objects are read, with placeholders for the zone. Raises ValueError with what would be right."""
     # Braces are not for hosts; the parser only has to see where things are.

@@ -54,6 +54,9 @@ MOST_PAGES = 10_000
 MOST_PAGES_HELD = 200
 """Of any other list."""
 
+LONGEST_CURSOR = 4_096
+"""Characters of the name of a page: with it, the address of the next one stays one that can be asked for."""
+
 _HEX = re.compile(r"[0-9a-f]{32}")
 _WORD = re.compile(r"[A-Za-z0-9_]{1,100}")
 
@@ -261,6 +264,8 @@ class Caller:
                 return found
             if cursor in seen:
                 raise self._not_understood(call, "the list names a cursor that it named before")
+            if len(cursor) > LONGEST_CURSOR:
+                raise self._not_understood(call, f"the list names a cursor of {len(cursor)} characters")
             seen.add(cursor)
             if len(seen) >= MOST_PAGES_HELD or size > MOST_BYTES:
                 raise self._not_understood(call, f"the list does not end within {len(seen)} pages")

@@ -10,9 +10,9 @@ import codecs
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
+from edgeshift.service_api.dates import http_date
 from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
     Conflict,
@@ -216,14 +216,8 @@ def retry_after(received: Received) -> float | None:
     value = received.headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d+(\.\d+)?", value):
         return min(float(value), _LONGEST_WAIT)
-    if value:
-        try:
-            moment = parsedate_to_datetime(value)
-        except ValueError:
-            moment = None
-        if moment is not None:
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)
+    if (moment := http_date(value)) is not None:
+        return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)
     if found := re.search(r";\s*t=(\d+)", received.headers.get("ratelimit", "")):
         return min(float(found.group(1)), _LONGEST_WAIT)
     return None

@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
@@ -29,6 +28,7 @@ from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
 from edgeshift.service_api.connections import ServerConnections
 from edgeshift.service_api.credential import Credential
+from edgeshift.service_api.dates import http_date
 from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
     ConnectionLost,
@@ -51,6 +51,9 @@ _SLOW = 5.0
 _CONNECT_LIMIT = 10.0
 _OF_THE_LIMIT = 0.9
 """Of a request's limit that may pass until there is a connection for it: then it was never sent."""
+
+_FARTHEST = timedelta(days=3650)
+"""By which a service's clock may differ from ours to be believed: tests set theirs ahead by a year or two."""
 
 _BEFORE_WRITING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
@@ -166,21 +169,25 @@ class Transport:
         return moment + timedelta(seconds=time.monotonic() - at)
 
     def _note_time(self, date: str | None) -> None:
-        try:
-            moment = parsedate_to_datetime(date or "")
-        except (ValueError, OverflowError):
-            return
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        self._told = (moment, time.monotonic())
+        moment = http_date(date)
+        # One that is years away is nobody's clock, and what is reckoned from it may have no date at all.
+        if moment is not None and abs(moment - datetime.now(UTC)) <= _FARTHEST:
+            self._told = (moment, time.monotonic())
 
     async def exchange(self, call: Call) -> Received:
         """Send the call once and read its answer. Raises ServiceError for whatever the transport meets."""
+        # What is wrong with the call itself is a fault of ours: it is met before anything is sent.
+        request = self._connections.request(
+            call.method, f"{self.base_url}{call.path}", call.params, call.json
+        )
         try:
             async with asyncio.timeout(self._limit):
                 if not call.write:
-                    return await self._shared(call)
+                    return await self._shared(call, request)
                 async with self._connections.fresh() as alone:
-                    return await self._exchange(alone, call)
+                    return await self._exchange(alone, call, request)
+        except ServiceError:
+            raise
         except TimeoutError:
             raise call.failed(TimedOut, f"no whole answer within {self._limit:g} s") from None
         except _BEFORE_WRITING as why:
@@ -193,8 +200,12 @@ class Transport:
             ) from None
         except httpx.HTTPError as why:
             raise call.failed(ConnectionLost, f"the connection broke ({type(why).__name__})") from None
+        except Exception as why:
+            # No answer may pass for a fault of ours: a write has to be known as one that may have happened.
+            what = f"expected an answer that can be read, and reading it failed ({type(why).__name__})"
+            raise call.failed(NotUnderstood, what) from None
 
-    async def _shared(self, call: Call) -> Received:
+    async def _shared(self, call: Call, request: httpx.Request) -> Received:
         """The exchange over a connection of the pool."""
         try:
             async with asyncio.timeout(self._limit * _OF_THE_LIMIT):
@@ -203,13 +214,13 @@ class Transport:
             raise httpx.PoolTimeout("") from None
         try:
             async with self._connections.kept() as one:
-                return await self._exchange(one, call)
+                return await self._exchange(one, call, request)
         finally:
             self._free.release()
 
-    async def _exchange(self, connection: httpx.AsyncBaseTransport, call: Call) -> Received:
-        url = f"{self.base_url}{call.path}"
-        request = self._connections.request(call.method, url, call.params, call.json)
+    async def _exchange(
+        self, connection: httpx.AsyncBaseTransport, call: Call, request: httpx.Request
+    ) -> Received:
         answer = await connection.handle_async_request(request)
         try:
             return await self._read(call, answer)

@@ -12,8 +12,6 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
-import os
-import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from datetime import datetime
@@ -25,6 +23,7 @@ import rfc8785
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
+from edgeshift.model.digests import sha256
 from edgeshift.stores import folder_files
 from edgeshift.stores.archive_errors import ArchiveCorrupt as ArchiveCorrupt
 from edgeshift.stores.archive_errors import ArchiveError as ArchiveError
@@ -32,10 +31,11 @@ from edgeshift.stores.archive_errors import ArchiveMisconfigured as ArchiveMisco
 from edgeshift.stores.archive_errors import ArchiveMissing as ArchiveMissing
 from edgeshift.stores.archive_errors import ArchiveUnavailable as ArchiveUnavailable
 from edgeshift.stores.archive_keys import IDENTITY as IDENTITY
+from edgeshift.stores.archive_keys import check_read, check_written, most_of
 from edgeshift.stores.archive_keys import checked_key as checked_key
 from edgeshift.stores.archive_keys import object_key as object_key
 from edgeshift.stores.archive_opening import opened
-from edgeshift.stores.object_stores import in_words
+from edgeshift.stores.object_stores import in_words, reason_of
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Archive:
         Storing the same bytes again is the same object: it is not written again unless it is damaged, so that
         a store may keep everybody from changing what is there. Raises ArchiveUnavailable, ArchiveCorrupt.
         """
-        key = object_key(digest := _sha256(data))
+        key = object_key(digest := sha256(data))
         if not await self._stands(key, data, flush=verify):
             await self._put("write", key, data, "overwrite", flush=verify)
         if verify:
@@ -106,7 +106,7 @@ class Archive:
                 return True
             except _THERE:
                 pass
-        if await self._read(key) != data:
+        if await self._content(key) != data:
             return False
         if flush:
             await self._flush(key)
@@ -118,7 +118,7 @@ class Archive:
         data = await self._read(key)
         if data is None:
             raise ArchiveMissing(f"the archive {self._name} has no object {digest}", digest)
-        if (found := _sha256(data)) != digest:
+        if (found := sha256(data)) != digest:
             raise self._damaged(digest, found)
         return data
 
@@ -128,7 +128,11 @@ class Archive:
         """
         key, found = object_key(digest), hashlib.sha256()
         try:
-            answer = await obstore.get_async(await self._store("read", key), key)
+            store = await self._store("read", key)
+            if self._place is not None:
+                await self._reach("read", key, folder_files.looked_at(self._place, key, most_of(key)))
+            answer = await obstore.get_async(store, key)
+            check_read(self._name, key, answer.meta["size"])
             async for part in answer.stream(min_chunk_size=PART):
                 found.update(part)
                 yield bytes(part)
@@ -180,10 +184,10 @@ class Archive:
         return True
 
     async def get_named(self, key: str) -> bytes | None:
-        """The named record's bytes, or None where there is none. Raises ArchiveUnavailable, also where it is
-        the whole archive that is not there.
+        """The named record's bytes, or None where there is none; no bytes where it is no file, or larger than
+        any record. Raises ArchiveUnavailable, also where it is the whole archive that is not there.
         """
-        return await self._read(checked_key(key))
+        return await self._content(checked_key(key))
 
     async def stored_at(self, key: str) -> datetime:
         """When the named record was stored, by the store. Raises ArchiveMissing, ArchiveUnavailable."""
@@ -265,11 +269,17 @@ class Archive:
             return
         raise ArchiveUnavailable(f"{self._name}: what was written is not listed")
 
+    async def _content(self, key: str) -> bytes | None:
+        try:
+            return await self._read(key)
+        except ArchiveCorrupt:
+            # Whoever may write to the archive put it there: it counts as any rubbish does.
+            return b""
+
     async def _read(self, key: str) -> bytes | None:
         found: bytes | None
         if self._place is not None:
-            read_here = folder_files.in_a_thread(folder_files.content, self._place, key)
-            found = await self._reach("read", key, read_here)
+            found = await self._reach("read", key, folder_files.read(self._place, key, most_of(key)))
         else:
             found = await self._fetched(key)
             if found is None:
@@ -283,6 +293,7 @@ class Archive:
 
         async def read() -> bytes:
             found = await obstore.get_async(store, key)
+            check_read(self._name, key, found.meta["size"])
             return bytes(await found.bytes_async())
 
         try:
@@ -293,9 +304,10 @@ class Archive:
     async def _put(
         self, verb: str, key: str, data: bytes, mode: Literal["create", "overwrite"], *, flush: bool
     ) -> None:
-        """Write it. ``flush``: on a folder, also to the disk. Raises ArchiveUnavailable, and for ``create``
-        what says that something is there.
+        """Write it. ``flush``: on a folder, also to the disk. Raises ArchiveError, and for ``create`` what
+        says that something is there.
         """
+        check_written(self._name, key, len(data))
         work: Awaitable[Any]
         if self._place is not None:
             work = folder_files.written(self._place, key, data, once=mode == "create", flush=flush)
@@ -323,10 +335,7 @@ class Archive:
 
     async def _stand(self, verb: str, key: str) -> None:
         if self._place is not None:
-            try:
-                await folder_files.in_a_thread(self._place.check)
-            except OSError as why:
-                raise self._unavailable(verb, key, why) from None
+            await self._reach(verb, key, folder_files.in_a_thread(self._place.check))
 
     async def _refuse_when_gone(self, verb: str, key: str) -> None:
         """Raises ArchiveUnavailable where something was not found because the whole archive is not there."""
@@ -371,18 +380,13 @@ class Archive:
             return await work
         except (*_THERE, *_ABSENT):
             raise
+        except folder_files.NoFile as why:
+            raise ArchiveCorrupt(f"{self._name}: {key[:120]} cannot be read: {why}") from None
         except (BaseError, OSError) as why:
             raise self._unavailable(verb, key, why) from None
 
     def _unavailable(self, verb: str, key: str, why: Exception) -> ArchiveUnavailable:
-        # Texts of the store can carry whole requests: only their kind and, on a folder, the reason is named.
-        reason = in_words(why)
-        if isinstance(why, OSError) and why.strerror:
-            reason = why.strerror
-        elif self._place is None and isinstance(why, _ABSENT):
-            reason = "the store has no such bucket or container"
-        elif self._place and (found := re.search(r"\(os error (\d+)\)", str(why))):
-            reason = os.strerror(int(found.group(1)))
+        reason = reason_of(why, local=self._place is not None)
         return ArchiveUnavailable(f"{self._name}: could not {verb} {key[:120] or 'it'}: {reason}")
 
     async def _flush(self, key: str) -> None:
@@ -394,7 +398,3 @@ class Archive:
                 await folder_files.flushed(self._place, key)
             except OSError as why:
                 raise self._unavailable("flush", key, why) from None
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 
-from edgeshift.stores.archive_errors import ArchiveMisconfigured
+from edgeshift.stores.archive_errors import ArchiveCorrupt, ArchiveError, ArchiveMisconfigured
 
 IDENTITY = "archive/identity"
 """The record that names an archive (edgeshift/stores/identity.py). Once it was seen, an archive without it is
 not there any more.
 """
 
+LARGEST_OBJECT = 512 * 1024 * 1024
+"""Bytes of an object. The largest are those of all targets: a plan of 100,000 zones may have 5 KB for
+each.
+"""
+
+LARGEST_RECORD = 16 * 1024 * 1024
+"""Bytes of a named record. The largest are what people sign, a million bytes at most."""
+
+_OBJECTS = "objects/"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEY_PART = re.compile(r"[A-Za-z0-9._=@+-]{1,200}")
 
@@ -21,7 +30,26 @@ def object_key(digest: str) -> str:
         raise ArchiveMisconfigured(
             f"{digest[:80]!r} is no digest: 64 lower-case hexadecimal digits are right"
         )
-    return f"objects/{digest[:2]}/{digest}"
+    return f"{_OBJECTS}{digest[:2]}/{digest}"
+
+
+def most_of(key: str) -> int:
+    """Bytes that may lie there at most."""
+    return LARGEST_OBJECT if key.startswith(_OBJECTS) else LARGEST_RECORD
+
+
+def check_read(name: str, key: str, size: int) -> None:
+    """Raises ArchiveCorrupt where more bytes lie there than anybody writes. ``name``: of the archive."""
+    if size > most_of(key):
+        raise ArchiveCorrupt(f"{name}: {key[:120]} has more than {most_of(key):,} bytes")
+
+
+def check_written(name: str, key: str, size: int) -> None:
+    """Raises ArchiveError where more bytes are to be written than anybody would read."""
+    if size > most_of(key):
+        raise ArchiveError(
+            f"{name}: {key[:120]} was not stored: it would have more than {most_of(key):,} bytes"
+        )
 
 
 def checked_key(key: str) -> str:

@@ -23,7 +23,10 @@ def opened(url: str, *, make: bool) -> tuple[FolderPlace | None, ObjectStore | N
     """
     if "://" not in url:
         return _folder(Path(url).expanduser(), make=make)
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
     if (folder := folder_of(parts)) is not None:
         return _folder(folder, make=make)
     if parts.scheme not in _REMOTE or not parts.netloc:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import random
+import stat
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -38,6 +39,16 @@ async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     return await asyncio.get_running_loop().run_in_executor(_READERS, partial(work, *args, **kwargs))
 
 
+async def read(place: FolderPlace, name: str, most: int) -> bytes | None:
+    """``content``, done where it holds nobody up."""
+    return await in_a_thread(content, place, name, most)
+
+
+async def looked_at(place: FolderPlace, name: str, most: int) -> None:
+    """``check_file``, done where it holds nobody up."""
+    await in_a_thread(check_file, place, name, most)
+
+
 async def written(place: FolderPlace, name: str, data: bytes, *, once: bool, flush: bool) -> None:
     """``write``, done where it holds nobody up."""
     work = partial(write, place, name, data, once=once, flush=flush)
@@ -49,12 +60,17 @@ async def flushed(place: FolderPlace, name: str) -> None:
     await asyncio.get_running_loop().run_in_executor(_FLUSHERS, flush_file, place, name)
 
 
-def content(place: FolderPlace, name: str) -> bytes | None:
-    """The bytes of a file, by its name below the folder; None where there is no such file. Raises OSError,
-    also where the folder is not the one that was opened.
+class NoFile(Exception):
+    """Something else than a file is there, such as a pipe, or one that is too large. The text says which."""
+
+
+def content(place: FolderPlace, name: str, most: int) -> bytes | None:
+    """The bytes of a file, by its name below the folder; None where there is no such file. Raises NoFile,
+    also where it has more bytes than ``most``; OSError, also where the folder is not the one that was opened.
     """
     try:
-        with open(place.path / name, "rb", buffering=0) as file:
+        with open(place.path / name, "rb", buffering=0, opener=_opened) as file:
+            _check(os.fstat(file.fileno()), most)
             return file.readall()
     except (FileNotFoundError, IsADirectoryError):
         # What is found needs no such question: no record is ever replaced, so a copy of it says the same.
@@ -63,6 +79,23 @@ def content(place: FolderPlace, name: str) -> bytes | None:
     except NotADirectoryError:
         place.check()
         raise
+
+
+def check_file(place: FolderPlace, name: str, most: int) -> None:
+    """Raises NoFile and OSError as ``content`` does, before somebody else reads the file."""
+    _check(os.stat(place.path / name), most)
+
+
+def _opened(path: str, flags: int) -> int:
+    # Of a pipe, opening would wait for somebody who writes.
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _check(found: os.stat_result, most: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise NoFile("it is no file")
+    if found.st_size > most:
+        raise NoFile(f"it has more than {most:,} bytes")
 
 
 def names(place: FolderPlace, prefix: str) -> list[str]:

@@ -105,7 +105,8 @@ class LogStore:
             return bytes(await found.bytes_async())
         except _ABSENT:
             raise FileNotFoundError(key) from None
-        except (BaseError, OSError) as why:
+        except (BaseError, OSError, ValueError) as why:
+            # Also for a name that no object can have, such as one with `..` in it.
             raise self._unreadable("read", why) from None
 
     def _unreadable(self, verb: str, why: Exception) -> LogStoreError:
@@ -116,8 +117,11 @@ class LogStore:
 def moment(value: object) -> datetime | None:
     """A time of a log entry: RFC 3339, seconds or nanoseconds since 1970; None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
+        # A whole number may be past every float: it is compared before it becomes one.
+        if not 0 <= value < 1e20:
+            return None
         seconds = value / 1e9 if value > 1e12 else float(value)
-        return datetime.fromtimestamp(seconds, UTC) if 0 <= seconds < 1e11 else None
+        return datetime.fromtimestamp(seconds, UTC) if seconds < 1e11 else None
     if isinstance(value, str):
         try:
             found = datetime.fromisoformat(value)

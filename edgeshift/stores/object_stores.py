@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import SplitResult, unquote
 
-from obstore.exceptions import BaseError
+from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
 
@@ -50,6 +50,19 @@ def in_words(why: Exception) -> str:
     """The kind of a store's failure in words: "permission denied". Its text can carry a whole request."""
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(why).__name__.removesuffix("Error")).lower()
     return {"generic": "the store says no more", "os": "the system says no more"}.get(kind, kind)
+
+
+def reason_of(why: Exception, *, local: bool) -> str:
+    """Why something could not be done, in words. ``local``: in a folder. Texts of a store can carry whole
+    requests: only their kind and, of a folder, the reason is named.
+    """
+    if isinstance(why, OSError) and why.strerror:
+        return why.strerror
+    if not local and isinstance(why, NotFoundError | FileNotFoundError):
+        return "the store has no such bucket or container"
+    if local and (found := re.search(r"\(os error (\d+)\)", str(why))):
+        return os.strerror(int(found.group(1)))
+    return in_words(why)
 
 
 def _plain_endpoint() -> bool:

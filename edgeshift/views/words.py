@@ -207,8 +207,13 @@ def short(digest: str) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """A moment in UTC, to the second: ``2026-03-01 12:30:05 UTC``; a dash where there is none."""
-    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if value else "-"
+    """A moment in UTC, to the second: ``2026-03-01 12:30:05 UTC``; a dash where there is none, and as it is
+    where UTC has no such date.
+    """
+    try:
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if value else "-"
+    except OverflowError:
+        return value.isoformat() if value else "-"
 
 
 def clock(value: datetime) -> str:

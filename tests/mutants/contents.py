@@ -17,8 +17,8 @@ CONTENTS = (
         [
             Edit(
                 "edgeshift/stores/archive.py",
-                "        if (found := _sha256(data)) != digest:\n",
-                "        if (found := _sha256(data)) != digest and not found:\n",
+                "        if (found := sha256(data)) != digest:\n",
+                "        if (found := sha256(data)) != digest and not found:\n",
             ),
             Edit(
                 MUTATIONS,

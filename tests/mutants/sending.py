@@ -60,11 +60,11 @@ SENDING = (
         [
             Edit(
                 "edgeshift/service_api/transport.py",
-                "                    return await self._exchange(alone, call)\n",
+                "                    return await self._exchange(alone, call, request)\n",
                 "                    try:\n"
-                "                        return await self._exchange(alone, call)\n"
+                "                        return await self._exchange(alone, call, request)\n"
                 "                    except httpx.HTTPError:\n"
-                "                        return await self._exchange(alone, call)\n",
+                "                        return await self._exchange(alone, call, request)\n",
             )
         ],
         "answer-lost",

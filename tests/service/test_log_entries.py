@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -94,7 +95,14 @@ def test_a_store_that_cannot_be_one_is_told_without_its_address(url: str) -> Non
     assert "s3" in str(raised.value)
 
 
-@pytest.mark.parametrize("value", [None, "soon", True, -1, 1e30, {}])
+@pytest.mark.parametrize("filename", ["../x", "a/../../x", "..", "a//b", "a\x00b", "a" * 5_000])
+async def test_a_challenge_in_a_file_that_no_store_has_is_told(filename: str, tmp_path: Path) -> None:
+    """The service names the file: one that leads out of the destination is not there."""
+    with pytest.raises(LogStoreError):
+        await LogStore(tmp_path.as_uri(), ZONE).challenge(filename)
+
+
+@pytest.mark.parametrize("value", [None, "soon", True, -1, 1e30, 10**400, 1e12, 5e20, math.nan, {}])
 def test_what_is_no_time_is_none(value: object) -> None:
     """Such entries count as if they had none."""
     assert moment(value) is None

@@ -130,6 +130,16 @@ async def test_the_webhook_gets_the_ticket_with_its_key() -> None:
     assert ref.created
 
 
+@pytest.mark.parametrize("place", ["http://[", "https://desk.example]/1", "//[::1"])
+async def test_a_ticket_whose_address_is_none_is_there(place: str) -> None:
+    """It was taken: the receiver is named in its place, and nothing is posted again."""
+    for answer in (http(201, location=place), http(201, {"url": place})):
+        async with raw_service(lambda request, answer=answer: answer) as desk:  # type: ignore[misc]
+            ref = await WebhookTickets(f"http://127.0.0.1:{desk.port}/new").open(ticket())
+        assert ref.created and ref.location == f"http://127.0.0.1:{desk.port}/new"
+        assert len(desk.requests) == 1
+
+
 async def test_a_ticket_that_was_there_is_found_again() -> None:
     """409 says that the receiver has a ticket of this key; sending again is safe, by the same key."""
     seen: set[str] = set()

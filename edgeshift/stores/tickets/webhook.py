@@ -114,8 +114,12 @@ class WebhookTickets:
                 found = next(filter(None, map(document.get, ("url", "location", "html_url"))), None)
         if not isinstance(found, str):
             return self._at
-        # A receiver may repeat what it was called by.
-        return redact_text(urljoin(self._at, found))[:500]
+        try:
+            # A receiver may repeat what it was called by.
+            return redact_text(urljoin(self._at, found))[:500]
+        except ValueError:
+            # No address: the ticket is there all the same.
+            return self._at
 
 
 async def _read(answer: httpx.Response) -> bytes:

@@ -1,0 +1,123 @@
+"""What somebody who writes to the archive can put there of odd times and shapes: the audit file names it, and
+is read to its end.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgeshift.audit.chain import Kind
+from edgeshift.authority.records import statement_at
+from edgeshift.authority.statements import BadStatement, StartStatement, WordStatement, opened, sealed
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.stores.documents import contents_of
+from edgeshift.views.words import moment
+from tests.audited_kit import BEGAN, HALTED, Audited, audited, body, rows
+
+
+@pytest.fixture
+async def done(tmp_path: Path) -> Audited:
+    """A campaign that has changed all its zones."""
+    return await audited(tmp_path)
+
+
+ODD_REQUESTS: dict[str, dict[str, Any]] = {
+    "the last second": {"at": "9999-12-31T23:59:59+00:00"},
+    "after the last second": {"at": "9999-12-31T23:59:59-12:00"},
+    "the first second": {"at": "0001-01-01T00:00:00+00:00"},
+    "before the first second": {"at": "0001-01-01T00:00:00+12:00"},
+    "opened in the last second": {"at": "9999-12-31T23:59:59+00:00", "step": "opened"},
+    "a number for a step": {"step": 5},
+    "no time": {"at": "soon"},
+}
+
+
+@pytest.mark.parametrize("odd", ODD_REQUESTS.values(), ids=ODD_REQUESTS)
+async def test_a_planted_request_is_named_and_the_rest_is_proved(odd: dict[str, Any], done: Audited) -> None:
+    """One finding, with its name; whatever else the file says is read and counted."""
+    some = done.zones[0]
+    record = {**contents_of(done.intent(some, body(some))), **odd}
+    key = f"intent/{some.id}/waf/planted"
+    await done.archive.create_once(key, canonical_bytes(record))
+    proof = done.prove(await done.export())
+    (finding,) = proof.findings
+    assert key in finding.text and not proof.holds and not proof.truncated
+    assert proof.agreed == {"ada, grace": 5} and proof.sealed is not None
+
+
+async def test_a_statement_with_a_field_beside_it_is_none(done: Audited) -> None:
+    """The archive's record of one has two fields: what has more is named, and ends no reading."""
+    word = WordStatement(**done.about("sam", HALTED), start=done.start, word="abort", number=9)
+    record = json.loads(sealed(word, done.keys["sam"].sign(word.bytes)))
+    assert opened(canonical_bytes(record)).statement == word
+    for more in ({"more": 1}, {"statement": word.model_dump(mode="json"), "signature": None}):
+        with pytest.raises(BadStatement, match="no signed statement"):
+            opened(canonical_bytes({**record, **more}))
+    key = statement_at("autumn", word.digest)
+    await done.archive.create_once(key, canonical_bytes({**record, "more": 1}))
+    proof = done.prove(await done.export())
+    (finding,) = proof.findings
+    assert key in finding.text and not proof.truncated and proof.agreed == {"ada, grace": 5}
+
+
+LISTS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
+    "no wave": lambda some: [*some[:-1], {"zone": some[-1]["zone"]}],
+    "no array": lambda some: {"targets": some},
+    "a number past 2^53": lambda some: [*some[:-1], {**some[-1], "more": 2**60}],
+}
+
+
+@pytest.mark.parametrize("name", [*LISTS, "written otherwise", "cut short"])
+async def test_a_list_of_a_strangers_keeps_nothing_from_being_proved(name: str, done: Audited) -> None:
+    """Nor does a specification: what no reader could prove of either is told, and is none of the lines."""
+    some = [{"wave": 0, "zone": one.model_dump(mode="json")} for one in done.zones]
+    data = json.dumps(LISTS[name](some) if name in LISTS else some, indent=1).encode()
+    targets = await done.archive.put_object(data[:-9] if name == "cut short" else data)
+    real = next(row["data"]["spec"] for row in rows(await done.export()) if row["kind"] == Kind.SPEC)
+    spec = await done.archive.put_object(json.dumps(real, indent=1).encode())
+    forged = StartStatement(
+        **done.about("olga", BEGAN), spec=spec, targets=targets, count=len(some), waves=()
+    )
+    await done.put(forged, done.stranger)
+    proof = done.prove(await done.export())
+    assert proof.holds and proof.agreed == {"ada, grace": 5}, proof.findings
+    assert sorted(one.partition(":")[0] for one in proof.odd) == sorted(
+        [f"objects/{targets}", f"objects/{spec}"]
+    )
+
+
+async def test_a_seal_that_is_read_alike_and_written_otherwise_does_not_count(done: Audited) -> None:
+    """Any change of the seal is found: as it is read it would be what was signed."""
+    some = rows(await done.export())
+    statement = some[-1]["data"]["statement"]
+    at = datetime.fromisoformat(statement["at"])
+    for change in (
+        {"at": f"{at:%Y-%m-%dT%H:%M:%S}Z"},
+        {"at": at.timestamp()},
+        {"at": at.astimezone(timezone(timedelta(hours=2))).isoformat()},
+        {"count": str(statement["count"])},
+        {"edgeshift": True},
+        {"edgeshift": None},
+        {"kind": None},
+    ):
+        changed = copy.deepcopy(some)
+        new = {key: value for key, value in {**statement, **change}.items() if value is not None}
+        changed[-1]["data"]["statement"] = new
+        proof = done.prove(b"".join(canonical_bytes(row) + b"\n" for row in changed))
+        assert not proof.holds and "seal" in proof.findings[0].text, change
+        assert proof.sealed is None
+    assert done.prove(await done.export()).holds
+
+
+def test_a_time_that_utc_has_not_is_shown_as_it_is_written() -> None:
+    """Whoever signed may have written any."""
+    last = datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone(-timedelta(hours=12)))
+    assert moment(last) == "9999-12-31T23:59:59-12:00"
+    assert moment(datetime(2026, 3, 1, tzinfo=UTC)) == "2026-03-01 00:00:00 UTC"
