@@ -25,6 +25,7 @@ import rfc8785
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
+from edgeshift.model.digests import sha256
 from edgeshift.stores import folder_files
 from edgeshift.stores.archive_errors import ArchiveCorrupt as ArchiveCorrupt
 from edgeshift.stores.archive_errors import ArchiveError as ArchiveError
@@ -33,6 +34,7 @@ from edgeshift.stores.archive_errors import ArchiveMissing as ArchiveMissing
 from edgeshift.stores.archive_errors import ArchiveUnavailable as ArchiveUnavailable
 from edgeshift.stores.archive_keys import IDENTITY as IDENTITY
 from edgeshift.stores.archive_keys import checked_key as checked_key
+from edgeshift.stores.archive_keys import is_key
 from edgeshift.stores.archive_keys import object_key as object_key
 from edgeshift.stores.archive_opening import opened
 from edgeshift.stores.object_stores import in_words
@@ -91,7 +93,7 @@ class Archive:
         Storing the same bytes again is the same object: it is not written again unless it is damaged, so that
         a store may keep everybody from changing what is there. Raises ArchiveUnavailable, ArchiveCorrupt.
         """
-        key = object_key(digest := _sha256(data))
+        key = object_key(digest := sha256(data))
         if not await self._stands(key, data, flush=verify):
             await self._put("write", key, data, "overwrite", flush=verify)
         if verify:
@@ -118,7 +120,7 @@ class Archive:
         data = await self._read(key)
         if data is None:
             raise ArchiveMissing(f"the archive {self._name} has no object {digest}", digest)
-        if (found := _sha256(data)) != digest:
+        if (found := sha256(data)) != digest:
             raise self._damaged(digest, found)
         return data
 
@@ -180,9 +182,7 @@ class Archive:
         return True
 
     async def get_named(self, key: str) -> bytes | None:
-        """The named record's bytes, or None where there is none. Raises ArchiveUnavailable, also where it is
-        the whole archive that is not there.
-        """
+        """The named record's bytes, or None. Raises ArchiveUnavailable, also where the archive is away."""
         return await self._read(checked_key(key))
 
     async def stored_at(self, key: str) -> datetime:
@@ -205,7 +205,7 @@ class Archive:
         return True
 
     async def oldest(self, prefix: str, most: int) -> list[str]:
-        """The keys under a prefix that were stored first, by the store, at most so many. Raises
+        """The names under a prefix that were stored first, by the store, at most so many. Raises
         ArchiveUnavailable.
         """
         found: list[tuple[datetime, str]] = []
@@ -221,8 +221,8 @@ class Archive:
         return [key for _, key in found]
 
     async def lists(self, prefixes: Sequence[str], most: int) -> tuple[list[str], ...]:
-        """The keys under each of these prefixes of whole parts, in no order; of one that has more than
-        ``most``, so many and one. On a folder they are looked at in one go. Raises ArchiveUnavailable.
+        """The names under each of these prefixes of whole parts, in no order, keys or not; of one that has
+        more than ``most``, so many and one. On a folder, in one go. Raises ArchiveUnavailable.
         """
         if self._place is not None:
             under = list(map(checked_key, prefixes))
@@ -233,26 +233,30 @@ class Archive:
 
     async def _first(self, prefix: str, most: int) -> list[str]:
         keys: list[str] = []
-        async for key in self.list(prefix):
+        async for key in self.list(prefix, odd=True):
             keys.append(key)
             if len(keys) == most:
                 break
         return keys
 
-    async def list(self, prefix: str = "") -> AsyncIterator[str]:
-        """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""
+    async def list(self, prefix: str = "", *, odd: bool = False) -> AsyncIterator[str]:
+        """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order.
+        ``odd``: also names that are no keys: edgeshift has written none of them, and none can be read.
+        """
         under = checked_key(prefix) if prefix else None
         if self._place is not None:
             named = folder_files.in_a_thread(folder_files.names, self._place, under or "")
             for key in await self._reach("list", prefix, named):
-                yield key
+                if odd or is_key(key):
+                    yield key
             return
         found = False
         try:
             async for batch in obstore.list(await self._store("list", prefix), prefix=under):
                 for item in batch:
                     found = True
-                    yield item["path"]
+                    if odd or is_key(item["path"]):
+                        yield item["path"]
         except (BaseError, OSError) as why:
             raise self._unavailable("list", prefix, why) from None
         if not found:
@@ -394,7 +398,3 @@ class Archive:
                 await folder_files.flushed(self._place, key)
             except OSError as why:
                 raise self._unavailable("flush", key, why) from None
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
