@@ -278,11 +278,15 @@ class Authority:
         """Raises NotSigned where a rollback is of something that people had not started and agreed to.
         Nothing that was said or revoked since holds it back, nor does what anybody floods or damages.
         """
-        starts = await self._records.starts(asked.campaign, oldest=True)
-        await self._refuse_never_started(asked, frozen, starts, roots)
+        starts, lost = await self._told(await self._records.starts_as_far(asked.campaign))
         subjects = frozenset({change.digest, change.fingerprint})
-        decisions, _ = await self._named(self._records.decisions(asked.campaign, subjects, oldest=True))
-        await self._refuse_other_rollback(change, asked, starts, decisions, roots)
+        decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects, oldest=True))
+        try:
+            await self._refuse_never_started(asked, frozen, starts, roots)
+            await self._refuse_other_rollback(change, asked, starts, decisions, roots)
+        except NotSigned as why:
+            # It may rest on what can be read another time.
+            raise next((one.unread for one in (lost, damaged) if one and one.unread), why) from None
 
     async def _refuse_never_started(
         self, asked: Asked, frozen: Targets, starts: Sequence[Attested], roots: Roots
@@ -338,11 +342,15 @@ class Authority:
         (docs/rules.md, rule 7), and nothing else.
         """
         start, why = change.start, "nothing is on record that it would undo"
-        async for key in self._archive.list(intent_key(start.target.zone, start.area)):
+        unread: ArchiveError | None = None
+        async for key in self._recorded.keys(intent_key(start.target.zone, start.area)):
             try:
                 # As of then: a worker's key that was revoked since keeps no way back.
                 record = await self._recorded.proven(Intent, key, forgiving=True)
             except DocumentUnreadable:
+                continue
+            except ArchiveError as failure:
+                unread = failure
                 continue
             if record is None or record.step != Step.COMMIT.value or record.campaign != start.campaign:
                 continue
@@ -352,7 +360,7 @@ class Authority:
             if agreed_then(then, record.at, starts, decisions, roots):
                 return
             why = "people had not agreed to what it would undo"
-        raise NotSigned(why)
+        raise unread or NotSigned(why)
 
     async def _asked(self, change: Change, spec: CampaignSpec, now: datetime, *, again: bool) -> Asked:
         start = change.start

@@ -8,6 +8,7 @@ Without roots, in a rehearsal on this machine, records count as they are.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -23,6 +24,7 @@ from edgeshift.authority.worker_records import refused, sealed, statement_of
 from edgeshift.model.digests import NotCanonical
 from edgeshift.runtime.clock import Clock
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveUnavailable
+from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
 from edgeshift.stores.documents import Unproven, contents_of, create_record, decoded, encoded, unproven_key
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -102,6 +104,16 @@ class WorkerRecords:
         if data is None or await self._refused(key, data, forgiving=forgiving) is not None:
             return None
         return decoded(model, data, key)
+
+    async def keys(self, prefix: str) -> AsyncIterator[str]:
+        """The names of records under a prefix, in no order. What has a name that no worker can have given it
+        counts for nothing; it is told of. Raises ArchiveError.
+        """
+        async for name in self._archive.list(prefix, odd=True):
+            if is_key(name):
+                yield name
+            else:
+                await self._tell(shown(name), b"", NO_KEY, self._now())
 
     async def _refused(self, key: str, data: bytes, *, forgiving: bool) -> str | None:
         roots = self._roots()

@@ -105,7 +105,7 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
     all the same; what cannot be read keeps the target from being changed (``intents_of``).
     """
     start = change.start
-    async for key in connections.archive.list(intent_key(start.target.zone, start.area)):
+    async for key in connections.records.keys(intent_key(start.target.zone, start.area)):
         try:
             record = await connections.records.proven(Intent, key, forgiving=True)
         except DocumentUnreadable:

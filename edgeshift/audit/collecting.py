@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from edgeshift.audit.arrays import NoArray, items_of
@@ -20,7 +20,8 @@ from edgeshift.authority.statements import Attested, BadStatement, StartStatemen
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
 from edgeshift.model.fleet import Target, Zone, campaign_id
-from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError
+from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
 from edgeshift.stores.documents import (
     DocumentUnreadable,
     Intent,
@@ -57,9 +58,9 @@ class Collector:
         if not await self._signed():
             where = f"in archive {self._archive.name}"
             raise NothingSigned(f"nobody has signed the start of campaign {self._campaign} {where}")
-        async for keys in _batches(self._archive.list("intent")):
+        async for keys in _batches(self._archive.list("intent", odd=True)):
             mine = [key for key in keys if key.split("/")[2:3] and key.split("/")[2] in self._areas]
-            await asyncio.gather(*map(self._request, mine))
+            await asyncio.gather(*(self._kept(self._request, key) for key in mine))
         await self._signed()
         await self._lost()
 
@@ -81,8 +82,22 @@ class Collector:
         """Do the work; what cannot be read, and what is not there, is a line that says so."""
         try:
             await work
-        except (ArchiveCorrupt, ArchiveMissing, NoArray, NotCanonical, ValueError) as why:
+        except (ArchiveError, NoArray, NotCanonical, RecursionError, ValueError) as why:
             self._odd(name, str(why))
+
+    async def _kept(self, work: Callable[[str], Awaitable[None]], key: str) -> None:
+        """Do the work of one record. One that nobody can read, which whoever may write to the archive can put
+        there, keeps nobody from having the others: it is a line that says so.
+        """
+        if not is_key(key):
+            place = key.split("/")[1]
+            if key.startswith("signed/") or (is_key(place) and self._spool.zones(place)):
+                self._odd(shown(key), NO_KEY)
+            return
+        try:
+            await work(key)
+        except ArchiveError as why:
+            self._odd(key, str(why))
 
     def _odd(self, key: str, why: str) -> None:
         self._spool.add(Kind.ODD, key, {"key": key, "why": " ".join(why.split())[:300]})
@@ -138,8 +153,8 @@ class Collector:
                 starts.append(said)
             self._spool.add(Kind.SIGNED, f"{0 if first else 1}{name}", json.loads(data))
 
-        async for keys in _batches(self._archive.list(place)):
-            await asyncio.gather(*map(one, keys))
+        async for keys in _batches(self._archive.list(place, odd=True)):
+            await asyncio.gather(*(self._kept(one, key) for key in keys))
         return starts
 
     async def _lost(self) -> None:
@@ -156,8 +171,8 @@ class Collector:
                 self._odd(key, "its statement is missing")
 
         for kind in _BY_PEOPLE:
-            async for keys in _batches(self._archive.list(f"signed/{self._campaign}/{kind}")):
-                await asyncio.gather(*map(one, keys))
+            async for keys in _batches(self._archive.list(f"signed/{self._campaign}/{kind}", odd=True)):
+                await asyncio.gather(*(self._kept(one, key) for key in keys))
 
     async def _request(self, key: str) -> None:
         """A record of what was about to be sent, and what came of it, where it is one of this campaign's."""
@@ -215,8 +230,8 @@ class Collector:
                     self._spool.add(Kind.BODY, fingerprint, {"body": alike, "fingerprint": fingerprint})
                     return
             raise ArchiveCorrupt("it is not the body of the request that names it")
-        except (ArchiveCorrupt, ArchiveMissing, NotCanonical) as why:
-            self._odd(f"objects/{proposal}", str(why))
+        except (ArchiveError, NotCanonical, RecursionError) as why:
+            self._odd(f"objects/{shown(proposal)}", str(why))
 
 
 async def _batches(keys: AsyncIterator[str], size: int = AT_ONCE) -> AsyncIterator[Sequence[str]]:

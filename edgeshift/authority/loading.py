@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from edgeshift.authority.roots import LeastPolicy, PersonRoot, Roots, RootsFile,
 from edgeshift.authority.signers import BadSigners, parsed
 
 LARGEST = 4 * 1024 * 1024
+MOST_LINKS = 8
 
 _SUCH_AS = {
     "signers": "signers: allowed_signers",
@@ -76,7 +77,7 @@ def _stamp(found: os.stat_result) -> Stamp:
 
 def load_roots(path: Path, stamps: dict[Path, Stamp] | None = None) -> Roots:
     """The roots of a file. ``stamps`` is given those of the files. Raises RootsError, also where others than
-    its owner may write it.
+    whoever this process runs as may write it.
     """
     return roots_from(path, _read(path, stamps), lambda name, _: _read(path.parent / name, stamps))
 
@@ -132,12 +133,9 @@ def _read(path: Path, stamps: dict[Path, Stamp] | None = None) -> str:
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
-            _check_writers(path, found.st_mode)
-            # Whoever may write the folder may put another file in its place; but for a sticky one, such as
-            # that of a mounted secret.
-            folder = path.parent.stat().st_mode
-            if not folder & stat.S_ISVTX:
-                _check_writers(path.parent, folder)
+            _check_writers(path, found)
+            for folder in _folders(path):
+                _check_writers(folder, folder.stat())
             data = file.read(LARGEST + 1)
     except OSError as why:
         raise RootsError(f"{path}: it cannot be read: {why.strerror}") from None
@@ -151,7 +149,26 @@ def _read(path: Path, stamps: dict[Path, Stamp] | None = None) -> str:
         raise RootsError(f"{path}: it is not UTF-8") from None
 
 
-def _check_writers(path: Path, mode: int) -> None:
-    if mode & (stat.S_IWGRP | stat.S_IWOTH):
-        mode = stat.S_IMODE(mode)
+def _folders(path: Path) -> Iterator[Path]:
+    """The folder of a file and, where that is a link, those of what it leads to: whoever may write one of
+    them may put another file in its place.
+    """
+    for _ in range(MOST_LINKS):
+        yield path.parent
+        if not path.is_symlink():
+            yield path.resolve().parent
+            return
+        path = path.parent / path.readlink()
+    raise RootsError(f"{path}: it is a link to more than {MOST_LINKS} others")
+
+
+def _check_writers(path: Path, found: os.stat_result) -> None:
+    """That nobody may write it but whoever this process runs as, and root. Raises RootsError."""
+    mode, me = stat.S_IMODE(found.st_mode), os.geteuid()
+    # In a sticky folder, such as that of a mounted secret, everybody has only their own files.
+    sticky = stat.S_ISDIR(found.st_mode) and mode & stat.S_ISVTX
+    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not sticky:
         raise RootsError(f"{path}: others may write it (mode {mode:o}); chmod go-w {path}")
+    # Root keeps what belongs to those who run workers.
+    if me and found.st_uid not in (0, me):
+        raise RootsError(f"{path}: others may write it (it is user {found.st_uid}'s); chown {me} {path}")

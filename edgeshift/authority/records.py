@@ -29,6 +29,7 @@ from edgeshift.authority.statements import (
     sealed,
 )
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
+from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
 
 MOST = 2_000
 """Names that are looked at in one place. Where there are more, nothing there counts: somebody floods it. The
@@ -99,13 +100,15 @@ class Flooded(ArchiveUnavailable):
 
 class Damage(NamedTuple):
     """A name whose statement cannot be read. ``key``: where the statement would lie; ``data``: what lies
-    there, empty where nothing does.
+    there, empty where nothing does. ``key`` is empty where the name is none that can have a statement.
+    ``unread``: where nobody can say now what lies there, since it cannot be read.
     """
 
     name: str
     key: str
     data: bytes
     why: str
+    unread: ArchiveUnavailable | None = None
 
 
 class StatementsDamaged(ArchiveCorrupt):
@@ -116,6 +119,11 @@ class StatementsDamaged(ArchiveCorrupt):
         super().__init__(f"{found[0].name} in the archive may stop it: {found[0].why}{more}")
         self.found = tuple(found)
         self.read = read
+
+    @property
+    def unread(self) -> ArchiveUnavailable | None:
+        """Why one of them could not be read, which may be read another time; or None."""
+        return next((one.unread for one in self.found if one.unread is not None), None)
 
 
 Looked = tuple[tuple[Attested, ...], StatementsDamaged | None]
@@ -143,6 +151,14 @@ def _as_far(looks: Sequence[_Look]) -> Looked:
 def _decisions(campaign: str, subjects: frozenset[str]) -> list[str]:
     """Where the decisions on any of these digests are found."""
     return [decisions_at(campaign, subject) for subject in sorted(subjects)]
+
+
+def _starts(campaign: str) -> str:
+    return f"signed/{campaign}/start"
+
+
+def _latest_first(found: Sequence[Attested]) -> tuple[Attested, ...]:
+    return tuple(sorted(found, key=lambda said: said.statement.issued, reverse=True))
 
 
 def _agains(campaign: str, zone: str) -> list[str]:
@@ -207,7 +223,9 @@ class SignedRecords:
         return _whole(await self._looks(campaign, places, oldest=oldest))
 
     async def _looks(self, campaign: str, places: Sequence[str], *, oldest: bool = False) -> list[_Look]:
-        """What is found at each place. ``oldest``: where there are too many, those that were stored first."""
+        """What is found at each place. ``oldest``: for what nobody may hold up: where there are too many,
+        those that were stored first, and one that cannot be read now is damaged as well.
+        """
         listed = await self._archive.lists(places, MOST)
         looks: list[_Look] = []
         for place, keys in zip(places, listed, strict=True):
@@ -215,16 +233,22 @@ class SignedRecords:
                 if not oldest:
                     raise Flooded(f"more than {MOST:,} records at {place}: nobody looks at them")
                 keys = await self._archive.oldest(place, MOST)
-            looks.append(await self._look(campaign, place, keys))
+            looks.append(await self._look(campaign, place, keys, patient=not oldest))
         return looks
 
-    async def _look(self, campaign: str, place: str, keys: Sequence[str]) -> _Look:
-        names = {key.rpartition("/")[2]: key for key in keys}
+    async def _look(self, campaign: str, place: str, keys: Sequence[str], *, patient: bool) -> _Look:
+        names = {key.rpartition("/")[2]: key for key in keys if is_key(key)}
+        odd = [Damage(shown(key), "", b"", NO_KEY) for key in keys if not is_key(key)]
         gate = asyncio.Semaphore(_SIDE_BY_SIDE)
 
         async def one(digest: str) -> Attested | Damage:
             async with gate:
-                return await self._read(campaign, digest, names[digest])
+                try:
+                    return await self._read(campaign, digest, names[digest])
+                except ArchiveUnavailable as why:
+                    if patient:
+                        raise
+                    return Damage(names[digest], statement_at(campaign, digest), b"", str(why), why)
 
         unknown = [digest for digest in names if digest not in self._known]
         found: dict[str, Attested | Damage | None] = dict(
@@ -235,7 +259,7 @@ class SignedRecords:
         # What is about something else was laid here by somebody who has it from there.
         mine = [said for said in read if said.statement.campaign == campaign]
         damaged = [one for one in some if isinstance(one, Damage)]
-        return tuple(said for said in mine if _lies_at(said.statement, place)), damaged
+        return tuple(said for said in mine if _lies_at(said.statement, place)), [*damaged, *odd]
 
     def _remembered(self, digest: str) -> Attested | None:
         if (said := self._known.get(digest)) is not None:
@@ -260,26 +284,31 @@ class SignedRecords:
             self._known.popitem(last=False)
         return said
 
-    async def starts(self, campaign: str, *, oldest: bool = False) -> tuple[Attested, ...]:
-        """Signed starts of campaigns of this name, the latest first. ``oldest``: where somebody floods the
-        place, the first that were stored. Raises ArchiveError.
+    async def starts(self, campaign: str) -> tuple[Attested, ...]:
+        """Signed starts of campaigns of this name, the latest first. Raises ArchiveError."""
+        ((found, _),) = await self._looks(campaign, [_starts(campaign)])
+        return _latest_first(found)
+
+    async def starts_as_far(self, campaign: str) -> Looked:
+        """The same for what nobody may hold up: as far as they can be read; where somebody floods the place,
+        the first that were stored. Raises ArchiveError.
         """
-        ((found, _),) = await self._looks(campaign, [f"signed/{campaign}/start"], oldest=oldest)
-        return tuple(sorted(found, key=lambda said: said.statement.issued, reverse=True))
+        read, damaged = _as_far(await self._looks(campaign, [_starts(campaign)], oldest=True))
+        return _latest_first(read), damaged
 
     async def decisions(
         self, campaign: str, subjects: frozenset[str], *, oldest: bool = False
     ) -> tuple[Attested, ...]:
-        """Signed decisions on these digests. ``oldest``: where somebody floods a place, the first that were
-        stored. Raises ArchiveError; StatementsDamaged where one cannot be read, which may be a rejection.
+        """Signed decisions on these digests. ``oldest``: for what nobody may hold up, as ``starts_as_far``.
+        Raises ArchiveError; StatementsDamaged where one cannot be read, which may be a rejection.
         """
         return await self._all(campaign, _decisions(campaign, subjects), oldest=oldest)
 
-    async def words(self, campaign: str) -> tuple[Attested, ...]:
-        """Signed words to a campaign. Raises ArchiveError; StatementsDamaged where one cannot be read, which
-        may be a pause or an abort.
+    async def words(self, campaign: str, *, oldest: bool = False) -> tuple[Attested, ...]:
+        """Signed words to a campaign. ``oldest``: for what nobody may hold up, as ``starts_as_far``. Raises
+        ArchiveError; StatementsDamaged where one cannot be read, which may be a pause or an abort.
         """
-        return await self._all(campaign, [f"signed/{campaign}/word"])
+        return await self._all(campaign, [f"signed/{campaign}/word"], oldest=oldest)
 
     async def agains(self, campaign: str, zone: str) -> tuple[Attested, ...]:
         """Signed words that begin a zone again, by its identifier. Raises ArchiveError; StatementsDamaged

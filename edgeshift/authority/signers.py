@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from edgeshift.authority.sshsig import NAMESPACE, BadKey, PublicKey
+from edgeshift.runtime.safe_text import hides
 
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _WORDS = re.compile(r'(?:\s*(?:[^\s"]|"[^"]*")+)+\s*')
@@ -110,9 +111,15 @@ def checked_name(name: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield number, line.strip()
+    """The lines that say something, by their numbers. They end where OpenSSH and editors end them: with what
+    else Python takes for an end (U+2028, a lone carriage return), a key could stand in another's comment.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        said = line.removesuffix("\r")
+        if odd := next((char for char in said if char != "\t" and hides(char)), None):
+            raise BadSigners(f"line {number}: it has U+{ord(odd):04X}, which is not shown; take it out")
+        if said.strip() and not said.lstrip().startswith("#"):
+            yield number, said.strip()
 
 
 def _allowed(number: int, line: str) -> AllowedKey:

@@ -42,6 +42,10 @@ _CURVES: dict[str, tuple[type[ec.EllipticCurve], type[hashes.HashAlgorithm]]] = 
     "nistp521": (ec.SECP521R1, hashes.SHA512),
 }
 _SK_ED25519, _SK_ECDSA = "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"
+# Each by its whole name: that of a certificate begins with that of its key.
+_PLAIN = ("ssh-ed25519", "ssh-rsa", *(f"ecdsa-sha2-{curve}" for curve in _CURVES))
+_UNCOMPRESSED = b"\x04"
+_OTHERWISE = "a key of kind {} that is written in another way than OpenSSH writes it"
 
 
 class BadSignature(ValueError):
@@ -95,7 +99,7 @@ class PublicKey:
         if self.kind in (_SK_ED25519, _SK_ECDSA):
             self._hardware()
             return
-        if self.kind not in ("ssh-ed25519", "ssh-rsa") and not self.kind.startswith("ecdsa-sha2-nistp"):
+        if self.kind not in _PLAIN:
             raise BadKey(
                 f"a key of kind {self.kind[:40]!r}: ed25519, rsa, ecdsa and the hardware kinds of"
                 " ed25519 and ecdsa are taken"
@@ -103,12 +107,18 @@ class PublicKey:
         found = self._plain()
         if isinstance(found, rsa.RSAPublicKey) and found.key_size < _LEAST_RSA:
             raise BadKey(f"an RSA key of {found.key_size} bits: {_LEAST_RSA} are the least")
+        # Else one key would have several identifiers, and be revoked, or known as somebody's, by one alone.
+        if found.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH) != self.line.encode():
+            raise BadKey(_OTHERWISE.format(self.kind))
 
-    def _plain(self) -> object:
+    def _plain(self) -> ed25519.Ed25519PublicKey | rsa.RSAPublicKey | ec.EllipticCurvePublicKey:
         try:
-            return load_ssh_public_key(self.line.encode())
-        except (ValueError, UnsupportedAlgorithm):
+            found = load_ssh_public_key(self.line.encode())
+        except (ValueError, UnsupportedAlgorithm, NotImplementedError):
+            # The library says of a compressed point that it is not implemented; OpenSSH takes none.
             raise BadKey(f"a damaged key of kind {self.kind}") from None
+        assert isinstance(found, ed25519.Ed25519PublicKey | rsa.RSAPublicKey | ec.EllipticCurvePublicKey)
+        return found
 
     def _hardware(self) -> tuple[ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey, bytes]:
         """The key within, and the application that it is for."""
@@ -120,8 +130,10 @@ class PublicKey:
                     ed25519.Ed25519PublicKey.from_public_bytes(wire.bytes())
                 )
             else:
-                wire.text()
-                key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), wire.bytes())
+                curve, point = wire.text(), wire.bytes()
+                if curve != "nistp256" or point[:1] != _UNCOMPRESSED:
+                    raise BadKey(_OTHERWISE.format(self.kind))
+                key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
             application = wire.bytes()
             wire.end()
         except (BadSignature, ValueError):

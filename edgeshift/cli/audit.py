@@ -207,7 +207,8 @@ def _known(signers: Path | None, roots: Path | None) -> Roots:
         return load_roots(roots)
     assert signers is not None
     try:
-        return roots_of(parsed(signers.read_text(encoding="utf-8")))
+        # Reading it as text would make an end of line of a lone carriage return, which a comment may have.
+        return roots_of(parsed(signers.read_bytes().decode()))
     except (OSError, UnicodeDecodeError, BadSigners) as why:
         text = (why.strerror or str(why)) if isinstance(why, OSError) else str(why)
         raise CommandError(

@@ -269,9 +269,14 @@ class Pen:
         its latest start. A word that stops counts for others, too, but none that begins later.
         """
         self.refuse_without(Role.OPERATOR)
-        start = await self._start_of(campaign, spec)
-        # What is damaged keeps nobody from stopping: workers name it, and change nothing meanwhile.
-        words, _ = await as_far_as_read(self._records.words(campaign))
+        # What is damaged, or floods the archive, keeps nobody from stopping: workers name it, and change
+        # nothing meanwhile.
+        starts, lost = await self._records.starts_as_far(campaign)
+        try:
+            start = self._own_start(campaign, spec, starts)
+        except Refused as why:
+            raise (lost.unread if lost else None) or why from None
+        words, _ = await as_far_as_read(self._records.words(campaign, oldest=True))
         said = [item.statement for item in words if not self._refused(item, Role.OPERATOR)]
         number = max((item.number for item in said if isinstance(item, WordStatement)), default=0) + 1
         # Among equal numbers a pause is the last word: a stranger's high one keeps nobody from stopping.
@@ -359,7 +364,10 @@ class Pen:
         return True
 
     async def _start_of(self, campaign: str, spec: str | None) -> Attested:
-        for said in await self._records.starts(campaign):
+        return self._own_start(campaign, spec, await self._records.starts(campaign))
+
+    def _own_start(self, campaign: str, spec: str | None, starts: Sequence[Attested]) -> Attested:
+        for said in starts:
             mine = isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
             if mine and not self._refused(said, Role.STARTER):
                 return said

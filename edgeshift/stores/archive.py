@@ -31,7 +31,7 @@ from edgeshift.stores.archive_errors import ArchiveMisconfigured as ArchiveMisco
 from edgeshift.stores.archive_errors import ArchiveMissing as ArchiveMissing
 from edgeshift.stores.archive_errors import ArchiveUnavailable as ArchiveUnavailable
 from edgeshift.stores.archive_keys import IDENTITY as IDENTITY
-from edgeshift.stores.archive_keys import check_read, check_written, most_of
+from edgeshift.stores.archive_keys import check_read, check_written, is_key, most_of
 from edgeshift.stores.archive_keys import checked_key as checked_key
 from edgeshift.stores.archive_keys import object_key as object_key
 from edgeshift.stores.archive_opening import opened
@@ -200,18 +200,14 @@ class Archive:
         return found["last_modified"]
 
     async def holds(self, key: str, data: bytes) -> bool:
-        """Whether the named record is there with these bytes, on a folder flushed to the disk. Raises
-        ArchiveUnavailable.
-        """
+        """Whether a record is there with these bytes, flushed on a folder. Raises ArchiveUnavailable."""
         if await self.get_named(key) != data:
             return False
         await self._flush(key)
         return True
 
     async def oldest(self, prefix: str, most: int) -> list[str]:
-        """The keys under a prefix that were stored first, by the store, at most so many. Raises
-        ArchiveUnavailable.
-        """
+        """The names under a prefix that were stored first, so many. Raises ArchiveUnavailable."""
         found: list[tuple[datetime, str]] = []
         try:
             store = await self._store("list", checked_key(prefix))
@@ -225,8 +221,8 @@ class Archive:
         return [key for _, key in found]
 
     async def lists(self, prefixes: Sequence[str], most: int) -> tuple[list[str], ...]:
-        """The keys under each of these prefixes of whole parts, in no order; of one that has more than
-        ``most``, so many and one. On a folder they are looked at in one go. Raises ArchiveUnavailable.
+        """The names under each of these prefixes of whole parts, in no order, keys or not; of one that has
+        more than ``most``, so many and one. On a folder, in one go. Raises ArchiveUnavailable.
         """
         if self._place is not None:
             under = list(map(checked_key, prefixes))
@@ -237,26 +233,30 @@ class Archive:
 
     async def _first(self, prefix: str, most: int) -> list[str]:
         keys: list[str] = []
-        async for key in self.list(prefix):
+        async for key in self.list(prefix, odd=True):
             keys.append(key)
             if len(keys) == most:
                 break
         return keys
 
-    async def list(self, prefix: str = "") -> AsyncIterator[str]:
-        """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""
+    async def list(self, prefix: str = "", *, odd: bool = False) -> AsyncIterator[str]:
+        """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order.
+        ``odd``: also names that are no keys: edgeshift has written none of them, and none can be read.
+        """
         under = checked_key(prefix) if prefix else None
         if self._place is not None:
             named = folder_files.in_a_thread(folder_files.names, self._place, under or "")
             for key in await self._reach("list", prefix, named):
-                yield key
+                if odd or is_key(key):
+                    yield key
             return
         found = False
         try:
             async for batch in obstore.list(await self._store("list", prefix), prefix=under):
                 for item in batch:
                     found = True
-                    yield item["path"]
+                    if odd or is_key(item["path"]):
+                        yield item["path"]
         except (BaseError, OSError) as why:
             raise self._unavailable("list", prefix, why) from None
         if not found:

@@ -20,6 +20,12 @@ LARGEST_RECORD = 16 * 1024 * 1024
 """Bytes of a named record. The largest are what people sign, a million bytes at most."""
 
 _OBJECTS = "objects/"
+
+NO_KEY = "nothing of edgeshift's has such a name"
+"""Why what has a name that is no key counts for nothing."""
+
+LONGEST_SHOWN = 300
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEY_PART = re.compile(r"[A-Za-z0-9._=@+-]{1,200}")
 
@@ -52,10 +58,21 @@ def check_written(name: str, key: str, size: int) -> None:
         )
 
 
+def is_key(name: str) -> bool:
+    """Whether edgeshift can have written something of this name. Of any other it has written nothing."""
+    return all(_KEY_PART.fullmatch(part) and part not in (".", "..") for part in name.split("/"))
+
+
+def shown(name: str) -> str:
+    """A name that is no key as it is recorded and said: what is no plain letter or sign of it as an escape,
+    so that nothing hides in it, nor keeps it from being written down.
+    """
+    return name if is_key(name) else ascii(name)[1:-1][:LONGEST_SHOWN]
+
+
 def checked_key(key: str) -> str:
     """A key of a named record. Raises ArchiveMisconfigured; ``objects/`` is the archive's own."""
-    parts = key.split("/")
-    if any(not _KEY_PART.fullmatch(part) or part in (".", "..") for part in parts):
+    if not is_key(key):
         raise ArchiveMisconfigured(
             f"{key[:80]!r} is no key: parts of letters, digits and ._=@+- with slashes between are right"
         )

@@ -100,8 +100,10 @@ def _check(found: os.stat_result, most: int) -> None:
 
 def names(place: FolderPlace, prefix: str) -> list[str]:
     """The files under a prefix of whole parts, by their names below the folder, in no order. Those that are
-    being written are left out: they have a ``#`` in their names, which no key has. Raises OSError, also where
-    the folder is not the one that was opened: then nothing is known of what it has.
+    being written are left out: they have a ``#`` in their names, which no key has. What cannot be looked at
+    below the prefix counts as a file of its name, which keeps nobody from seeing the others; links to folders
+    are not followed. Raises OSError, also where the folder is not the one that was opened: then nothing is
+    known of what it has.
     """
     found: list[str] = []
     left = [prefix]
@@ -111,15 +113,28 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
             entries = os.scandir(place.path / folder)
         except (FileNotFoundError, NotADirectoryError):
             continue
+        except OSError:
+            if folder == prefix:
+                raise
+            found.append(folder)
+            continue
         with entries:
             for entry in entries:
                 name = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.is_dir():
+                if entry.is_dir(follow_symlinks=False):
                     left.append(name)
-                elif entry.is_file() and "#" not in entry.name:
+                elif "#" not in entry.name and _may_be_file(entry):
                     found.append(name)
     place.check()
     return found
+
+
+def _may_be_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        # Such as a link to itself.
+        return True
 
 
 def names_of_each(place: FolderPlace, prefixes: Sequence[str]) -> list[list[str]]:

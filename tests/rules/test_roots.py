@@ -114,6 +114,48 @@ def test_a_folder_that_others_may_write_is_refused(roots: Path) -> None:
     roots.parent.chmod(0o700)
 
 
+def test_a_link_into_a_folder_that_others_may_write_is_refused(roots: Path, tmp_path: Path) -> None:
+    """They could put another file where it leads to, straight or by another link; one as a mounted secret has
+    it is read.
+    """
+    folders = [tmp_path / name for name in ("theirs", "between", "mounted")]
+    for folder in folders:
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+    theirs, between, mounted = folders
+    for name in ("roots.yaml", "allowed_signers"):
+        (roots.parent / name).rename(theirs / name)
+        (between / name).symlink_to(theirs / name)
+        (mounted / name).symlink_to(between / name)
+    link = mounted / "roots.yaml"
+    assert may(link, ADA, "ada")
+    for folder in (theirs, between):
+        folder.chmod(0o777)
+        with pytest.raises(RootsError, match=f"{folder.name}: others may write it"):
+            load_roots(link)
+        folder.chmod(0o755)
+    mounted.chmod(0o1777)
+    assert may(link, ADA, "ada")
+
+
+@pytest.mark.parametrize("name", ["roots.yaml", "allowed_signers", "."])
+def test_what_belongs_to_somebody_else_is_refused(
+    roots: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever it belongs to may write it; root's are everybody's."""
+    of = roots.parent / name
+    me, there = os.geteuid(), of.stat()
+    if me == 0:
+        os.chown(of, 4_241, -1)
+    monkeypatch.setattr(os, "geteuid", lambda: 4_242)
+    with pytest.raises(RootsError, match=rf"others may write it \(it is user {of.stat().st_uid}'s\); chown"):
+        load_roots(roots)
+    monkeypatch.setattr(os, "geteuid", lambda: of.stat().st_uid)
+    if me == 0:
+        os.chown(of, there.st_uid, -1)
+    assert may(roots, ADA, "ada")
+
+
 @pytest.mark.parametrize("kind", ["folder", "binary", "large", "none"])
 def test_a_file_that_cannot_be_read_is_named(roots: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder in its place, no text, too much of it, nothing there."""

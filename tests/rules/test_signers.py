@@ -129,3 +129,28 @@ def test_the_identifier_of_a_key_is_that_of_openssh(tmp_path: Path) -> None:
         ["ssh-keygen", "-l", "-f", tmp_path / "key.pub"], check=True, capture_output=True, text=True
     )
     assert done.stdout.split()[1] == KEY.public.id
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r", "\u202e", "\0"])
+def test_no_key_hides_in_what_others_take_for_a_comment(end: str, tmp_path: Path) -> None:
+    """OpenSSH and editors see one line where some of these would begin another; the error names its number
+    and the character. So it is of revoked keys.
+    """
+    mallory = PrivateKey.made()
+    text = f"ada {LINE} ada@host{end}grace {mallory.public.line}\n"
+    (tmp_path / "signers").write_bytes(text.encode())
+    (tmp_path / "message").write_bytes(MESSAGE)
+    (tmp_path / "sig").write_text(mallory.sign(MESSAGE))
+    assert not verifies(tmp_path / "signers", "grace", tmp_path / "message", tmp_path / "sig")
+    with pytest.raises(BadSigners, match=rf"line 1: it has U\+{ord(end):04X}"):
+        parsed(text)
+    with pytest.raises(BadSigners, match="line 2: it has"):
+        parsed(f"ada {LINE}\n", f"\n# gone{end}!\n")
+
+
+def test_lines_may_end_as_windows_ends_them() -> None:
+    """With a carriage return; a tab is a space."""
+    assert parsed(f"ada\t{LINE}\tada's\r\n\r\ngrace {PrivateKey.made().public.line}\r\n").names == {
+        "ada",
+        "grace",
+    }

@@ -22,6 +22,7 @@ from edgeshift.authority.sshsig import (
     armored,
     verify,
 )
+from tests.kit.hostile import KEYS, kind_of, signature_by
 from tests.kit.openssh import (
     HARDWARE,
     KINDS,
@@ -306,3 +307,15 @@ def test_what_is_no_key_is_refused(kind: str, blob: bytes, said: str) -> None:
     """With what it is, and what would be one."""
     with pytest.raises(BadKey, match=said):
         PublicKey.of(blob, kind)
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_what_is_no_key_signs_nothing_and_is_listed_nowhere(name: str) -> None:
+    """Of a kind that nobody takes, a certificate, or written in another way than the one that OpenSSH has, so
+    that one key would have several identifiers: it is refused as any other, whatever a library says of it.
+    """
+    blob = KEYS[name]()
+    with pytest.raises(BadSignature):
+        verify(MESSAGE, signature_by(blob))
+    with pytest.raises(BadKey):
+        PublicKey.parsed(kind_of(blob), base64.b64encode(blob).decode())

@@ -5,16 +5,21 @@ cannot be read.
 from __future__ import annotations
 
 import asyncio
+from itertools import takewhile
 from typing import NamedTuple
 
 from edgeshift.model.digests import sha256
-from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents.codec import Document, DocumentUnreadable, Moment, get_record
+from edgeshift.stores.archive import Archive, ArchiveError, ArchiveUnavailable
+from edgeshift.stores.archive_keys import is_key, shown
+from edgeshift.stores.documents.codec import Document, Moment, get_record
 
 FOLDER = "unproven"
 
 MOST = 1_000
 """Of these records, how many are looked at: each is looked up."""
+
+_HAVE_ODD = ("signed/", "intent/")
+"""Where workers tell of names that are no keys."""
 
 AT_ONCE = 16
 """Records that are read side by side."""
@@ -61,13 +66,32 @@ async def unproven_there(archive: Archive) -> StillThere:
         async with places:
             try:
                 said = await get_record(archive, Unproven, name)
-                data = await archive.get_named(said.key) if said else None
-                if said and said.of and data is not None:
-                    data = await archive.get_named(said.of) or b""
-            except (DocumentUnreadable, ValueError):
+                data = await _lies_there(archive, said) if said else None
+            except (ArchiveError, ValueError):
                 # Whoever may write to the archive can put anything here, too.
                 return None
         return said if said and data is not None and unproven_key(said.key, data) == name else None
 
     found = {said.key: said for said in await asyncio.gather(*map(one, names[:MOST])) if said}
     return StillThere(tuple(found[key] for key in sorted(found)), len(names) > MOST)
+
+
+async def _lies_there(archive: Archive, said: Unproven) -> bytes | None:
+    """What lies there by now of a record that a worker has told of; None where nothing does. Of a name that
+    is no key, which cannot be read, nothing is known but that it is there. Raises ArchiveError.
+    """
+    if not is_key(said.key):
+        place = "/".join(takewhile(is_key, said.key.split("/")))
+        if not place.startswith(_HAVE_ODD):
+            return None
+        async for name in archive.list(place, odd=True):
+            if shown(name) == said.key:
+                return b""
+        return None
+    data = await archive.get_named(said.key)
+    if data is None or not said.of:
+        return data
+    try:
+        return await archive.get_named(said.of) or b""
+    except ArchiveUnavailable:
+        return b""

@@ -13,6 +13,7 @@ from edgeshift.model.digests import canonical_bytes, sha256
 from tests.forgeries.running.attack import ENEMY, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
 from tests.kit import APPROVER
+from tests.kit.hostile import KEYS, NAME, signature_by
 from tests.kit.signing import WORKER, key_of, signed
 
 EMPTY: dict[str, Any] = {}
@@ -85,6 +86,28 @@ async def an_intent_signed_by_an_approver(a: Attack) -> Trace:
     """By a key that the roots know, in another role."""
     name, said = _name(a), _intent(a)
     return await _tried(a, {name: await signed(name, said, key_of(APPROVER), by=APPROVER)})
+
+
+@kind
+async def an_intent_signed_by_what_is_no_key(a: Attack) -> Trace:
+    """By a key that the library of signatures says not to know how to read."""
+    seal = {"by": WORKER, "issued": datetime.now(UTC).isoformat()}
+    seal["signature"] = signature_by(KEYS["a compressed point"]())
+    return await _tried(a, {_name(a): canonical_bytes(_intent(a, signed=seal))})
+
+
+@kind
+async def records_under_names_that_are_none(a: Attack) -> Trace:
+    """An intent of such a name, and a start; beside them a start that is signed by what is no key."""
+    statement = {"signature": signature_by(KEYS["a certificate"]()), "statement": {"a": 1}}
+    files: dict[str, bytes | None] = {
+        _name(a, permit=f"{ENEMY} and more"): canonical_bytes(_intent(a)),
+        f"signed/{a.name}/start/{ENEMY} and more": b"{}",
+        f"signed/{a.name}/start/{'a' * 220}": b"{}",
+        f"signed/{a.name}/start/{NAME}": b"{}",
+        f"signed/{a.name}/statement/{NAME}": canonical_bytes(statement),
+    }
+    return await _tried(a, files)
 
 
 @kind

@@ -1,0 +1,168 @@
+"""What a stranger lays in the archive holds nobody up who stops a campaign, takes a change back or has the
+audit file written: it is told, and counts for nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from activities.authority import NotSigned
+from activities.change.intent_records import intents_of
+from edgeshift.authority.keyring import Keyring
+from edgeshift.authority.records import SignedRecords, as_far_as_read
+from edgeshift.authority.statements import WordStatement
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area, campaign_id
+from edgeshift.operations.signed import Pen
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
+from edgeshift.stores.documents import contents_of, unproven_there
+from tests.audited_kit import CAMPAIGN, Audited, audited, rows
+from tests.forgeries.doors import guarded
+from tests.kit.hostile import KEYS, NAME, ODD_NAMES, PLANTED, signature_by
+from tests.service.records_kit import KEY, NOTHING, SEEN, ZONE, intent, kept_in
+from tests.service.test_rollback_authority import ask, sent
+from tests.service.test_signed_records import SPEC, key_of, put, start
+
+each = pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
+
+
+@pytest.fixture
+async def done(tmp_path: Path) -> Audited:
+    """A campaign that has changed all its zones."""
+    return await audited(tmp_path)
+
+
+@each
+async def test_a_person_stops_a_campaign_all_the_same(
+    plant: Callable[[Path, str], None], tmp_path: Path
+) -> None:
+    """By a pause and by an abort, which are numbered as ever; the start is found beside it."""
+    archive, ring = Archive(tmp_path / "archive"), Keyring(tmp_path / "authority")
+    ring.make()
+    ring.signer("olga")
+    begun = start(issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5))
+    await put(archive, begun, key_of(ring, "olga"))
+    assert archive.folder is not None
+    for kind in ("start", "word"):
+        plant(archive.folder / "signed" / "autumn", kind)
+    pen = Pen(ring.signer("olga"), archive, "olga")
+    for word in ("pause", "abort"):
+        await pen.word("autumn", SPEC, word)
+    read, _ = await as_far_as_read(SignedRecords(archive).words("autumn", oldest=True))
+    said = [one.statement for one in read]
+    assert sorted((one.number, one.word) for one in said if isinstance(one, WordStatement)) == [
+        (1, "pause"),
+        (2, "abort"),
+    ]
+    starts, _ = await SignedRecords(archive).starts_as_far("autumn")
+    assert [one.statement for one in starts] == [begun]
+
+
+@each
+async def test_a_change_is_taken_back_all_the_same(
+    plant: Callable[[Path, str], None], tmp_path: Path
+) -> None:
+    """Beside starts, decisions and intents. What nobody can read now is asked for another time, where the
+    rollback may rest on it.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        folder = door.archive.folder
+        assert folder is not None
+        signed = folder / "signed" / door.campaign
+        plant(signed, "start")
+        for subject in (door.digest, door.fingerprint):
+            plant(signed, f"decision/{subject}")
+        zone = door.gate.zone.id
+        plant(folder / "intent" / zone, door.gate.start.area.value)
+        with pytest.raises((NotSigned, ArchiveUnavailable)):
+            await ask(door)
+        await sent(door)
+        await ask(door)
+
+
+@each
+async def test_the_audit_file_is_written_and_names_it(
+    plant: Callable[[Path, str], None], done: Audited
+) -> None:
+    """What may be a word that stops, or a request, keeps the file from holding, as all does that nobody can
+    read.
+    """
+    folder = done.archive.folder
+    assert folder is not None
+    before = await done.export()
+    for kind in ("start", "word"):
+        plant(folder / "signed" / CAMPAIGN, kind)
+    plant(folder / "intent" / done.zones[0].id, "waf")
+    proof = done.prove(await done.export())
+    if plant is PLANTED["folders that link to theirs"]:
+        assert proof.holds and len(rows(before)) == proof.lines
+        return
+    assert not proof.holds and any(f"signed/{CAMPAIGN}/" in odd for odd in proof.odd), proof.odd
+    # One that can be read is of no campaign.
+    if not (folder / "intent" / done.zones[0].id / "waf" / NAME).is_file():
+        assert any(odd.startswith("intent/") for odd in proof.odd), proof.odd
+    assert all("cannot be read" in found.text for found in proof.findings)
+
+
+async def test_an_intent_that_names_no_proposal_is_a_line_of_its_own(done: Audited) -> None:
+    """Whatever it has in the place of a digest."""
+    said = {"campaign": campaign_id(CAMPAIGN), "digest": "x", "fingerprint": "x", "proposal": "no digest"}
+    await done.archive.create_once(f"intent/{done.zones[0].id}/waf/x", json.dumps(said).encode())
+    assert any(row["kind"] == "odd" for row in rows(await done.export()))
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+async def test_an_intent_whose_name_no_worker_can_have_given_is_told_and_is_none(
+    name: str, tmp_path: Path
+) -> None:
+    """The zone is looked at as if it were not there; people are told of it for as long as it is."""
+    kept = kept_in(tmp_path)
+    await kept.sent()
+    PLANTED[name](kept.path(f"intent/{ZONE.id}"), Area.ESC.value)
+    assert [one.key async for one in intents_of(kept.connections, ZONE, Area.ESC)] == [KEY]
+    ((said, *more),) = [(await unproven_there(kept.archive)).found]
+    assert not more and said.key.startswith(f"intent/{ZONE.id}/esc/") and "such a name" in said.why
+    assert said.key.isascii() and said.key.isprintable()
+    for path in kept.path(f"intent/{ZONE.id}/esc").iterdir():
+        path.unlink()
+    assert (await unproven_there(kept.archive)).found == ()
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+async def test_a_record_signed_by_what_is_no_key_counts_for_nothing(
+    key: Callable[[], bytes], tmp_path: Path
+) -> None:
+    """An intent, and beside another that nothing came of it and that it was seen: the zone is looked at."""
+    kept = kept_in(tmp_path)
+    await kept.sent()
+    seal = {"by": "worker", "issued": datetime.now(UTC).isoformat(), "signature": signature_by(key())}
+    said = {**contents_of(intent()), "signed": seal}
+    kept.lay(f"{KEY}-2", canonical_bytes(said))
+    kept.lay(NOTHING, canonical_bytes({"reason": "mallory", "signed": seal}))
+    kept.lay(SEEN, canonical_bytes({"signed": seal}))
+    found = {one.key: one.proven async for one in intents_of(kept.connections, ZONE, Area.ESC)}
+    assert found == {KEY: True, f"{KEY}-2": False}
+    assert await kept.may_show()
+    assert (await kept.taken_up()) is not None
+    assert {one.key for one in (await unproven_there(kept.archive)).found} == {f"{KEY}-2", NOTHING, SEEN}
+
+
+async def test_a_word_of_a_statement_that_nobody_can_read_is_told(tmp_path: Path) -> None:
+    """The alarm names it, and reads on."""
+    kept = kept_in(tmp_path)
+    folder = kept.path("signed/autumn")
+    PLANTED["a statement that links to itself"](folder, "start")
+    PLANTED["a name with a space"](folder, "start")
+    _, damaged = await SignedRecords(kept.archive).starts_as_far("autumn")
+    assert damaged is not None and damaged.unread is not None
+    for one in damaged.found:
+        await kept.records.tell_damaged(one.name, one.key, one.data, one.why)
+    found = {one.key for one in (await unproven_there(kept.archive)).found}
+    assert found == {f"signed/autumn/start/{NAME}", "signed/autumn/start/x y"}
