@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.boundary import passed
+from activities.boundary import passed, server_began
 from activities.connections import Connections
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, Zone
@@ -132,11 +132,12 @@ def surely_now(connections: Connections) -> datetime:
 
 def by_server(connections: Connections) -> datetime:
     """What time it is by the server's clock, or a little earlier: since the activity began, by how long this
-    process has seen it go on. By this machine's outside of an activity.
+    process has seen it go on. By this machine's outside of an activity. Raises RuntimeError in a local one
+    that was not told.
     """
     if not activity.in_activity():
         return connections.clock.now()
-    return activity.info().started_time + passed()
+    return server_began() + passed()
 
 
 def beside_of(intent: str, what: str) -> str:

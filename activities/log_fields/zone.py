@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import asked_at, heartbeating, named_failures
 from activities.change.intents import (
     as_begun,
     close_intents,
@@ -40,6 +40,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.messages import (
     Confirm,
+    LookBack,
     Part,
     Prepare,
     Prepared,
@@ -113,10 +114,11 @@ class LogFieldsActivities:
 
     @activity.defn(name="look_back_at_log_fields_zone")
     @named_failures
-    async def look_back(self, start: ZoneStart) -> Part:
+    async def look_back(self, start: LookBack) -> Part:
         """What this campaign may have left in the zone, in whichever attempt: by the archive alone, so that
         it can be told of a zone that was not read, or cannot be.
         """
+        asked_at(start.asked)
         if (mine := await RollbackLog(self._connections, start).left_in()) is None:
             return Part()
         return Part(

@@ -5,6 +5,7 @@ long as its request may have been on the wire before that.
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,17 +13,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio import activity, workflow
+from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
+from temporalio.worker import (
+    ActivityInboundInterceptor,
+    ActivityOutboundInterceptor,
+    Interceptor,
+    Worker,
+)
 
-from activities.boundary import named_failures
+from activities.boundary import asked_at, named_failures, server_began
 from activities.change.door import MutationActivities
 from activities.change.intents import own_commit
 from activities.change.own_changes import OwnChange, landed_change, last_change, never_showed
+from activities.log_fields.rollback_log import RollbackLog
+from activities.log_fields.zone import LogFieldsActivities
 from activities.standing import where_undone
-from edgeshift.messages import Part
+from edgeshift.messages import Part, ZoneStart
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.runtime.clock import SystemClock
 from tests.forgeries.doors import Guarded, guarded
+from workflows.zone.parts import parts_of
 
 AHEAD = timedelta(hours=3)
 """How far ahead of the server's a worker's clock is."""
@@ -61,12 +73,84 @@ async def sent(folder: Path, *, ago: float = 0, ahead: bool = False) -> AsyncIte
         yield door
 
 
-async def test_a_clock_that_runs_ahead_ends_no_time_in_which_a_commit_may_show(tmp_path: Path) -> None:
-    """A zone that ends would else be looked at once, and be told as not touched before the commit shows."""
-    async with sent(tmp_path, ahead=True) as door:
-        look = MutationActivities(door.gate.connections, {}).look_back
-        part: Part = await begun().run(look, door.gate.start)
+class SdkAhead(Interceptor):
+    """A worker on the machine whose clock was set wrong. What its SDK tells a local activity of its own start
+    is by that clock; a remote one is told the server's.
+    """
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """In each activity."""
+        return _TellsAhead(next)
+
+
+class _TellsAhead(ActivityInboundInterceptor):
+    def init(self, outbound: ActivityOutboundInterceptor) -> None:
+        super().init(_InfoAhead(outbound))
+
+
+class _InfoAhead(ActivityOutboundInterceptor):
+    def info(self) -> activity.Info:
+        told = super().info()
+        return dataclasses.replace(told, started_time=told.started_time + AHEAD) if told.is_local else told
+
+
+@workflow.defn(sandboxed=False)
+class EndsUntouched:
+    """A zone that is about to end, of which its run knows of no commit."""
+
+    @workflow.run
+    async def run(self, start: ZoneStart) -> Part:
+        """What its campaign may have left there."""
+        logs = start.area is Area.LOG_FIELDS
+        look = LogFieldsActivities.look_back if logs else MutationActivities.look_back
+        return await parts_of(start).ending.left(look)
+
+
+@pytest.mark.embedded
+@pytest.mark.parametrize("area", [Area.WAF, Area.ESC, Area.LOG_FIELDS], ids=lambda area: area.value)
+async def test_a_clock_that_runs_ahead_ends_no_time_in_which_a_commit_may_show(
+    temporal_client: Client, tmp_path: Path, area: Area
+) -> None:
+    """A zone that ends would else be looked at once, and be told as not touched before the commit shows. A
+    local activity has the server's time from its workflow alone.
+    """
+    async with sent(tmp_path, ahead=True) as waf:
+        door, there = waf.with_start(area=area), waf.gate.connections
+        policy = door.gate.start.policy.model_copy(update={"migration_limit": timedelta(hours=1)})
+        start = door.gate.start.model_copy(update={"policy": policy})
+        if area is not Area.WAF:
+            log = RollbackLog(there, start)
+            assert await log.begin("p-1") == "p-1"
+            await log.creating_job("ours")
+            named: dict[str, Any] = {"proposal": "4" * 64, "snapshot": door.gate.snapshot}
+            await door.sent_before("p-1-rules-1", 0, trail="p-1", **named)
+        tag = f"ahead-{uuid.uuid4().hex[:8]}"
+        async with Worker(
+            temporal_client,
+            task_queue=tag,
+            workflows=[EndsUntouched],
+            activities=[MutationActivities(there, {}).look_back, LogFieldsActivities(there).look_back],
+            interceptors=[SdkAhead()],
+        ):
+            part = await temporal_client.execute_workflow(
+                EndsUntouched.run, start, id=tag, task_queue=tag, execution_timeout=timedelta(seconds=30)
+            )
         assert part.prepared is not None and part.may_show
+
+
+async def test_what_a_local_activity_is_told_of_its_own_start_is_no_word_of_the_servers() -> None:
+    """It is its worker's clock: a local one that was not told the server's time has none to go by."""
+    local = begun()
+    local.info = dataclasses.replace(local.info, is_local=True)
+
+    def asked(told: datetime | None) -> datetime:
+        asked_at(told)
+        return server_began()
+
+    earlier = local.info.started_time - AHEAD
+    assert local.run(asked, earlier) == earlier
+    with pytest.raises(RuntimeError, match="is local"):
+        local.run(asked, None)
 
 
 async def test_a_clock_that_runs_ahead_has_nothing_told_as_undone(tmp_path: Path) -> None:
