@@ -159,6 +159,16 @@ async def is_seen(connections: Connections, intent: str) -> bool:
     return await connections.records.proven(Seen, beside_of(intent, "seen")) is not None
 
 
+async def is_effective(connections: Connections, intent: str) -> bool:
+    """Whether an intent has had an effect, or may have had one or come to: also where it was answered, it has
+    none of which it is recorded that it never came to show.
+    """
+    if await reason_of(connections, intent) not in EFFECTIVE:
+        return False
+    seen = await connections.records.proven(Seen, beside_of(intent, "seen"))
+    return seen is None or seen.showed is not False
+
+
 async def all_left_in(
     connections: Connections,
     zone: Zone,

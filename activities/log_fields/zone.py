@@ -24,6 +24,7 @@ from activities.change.own_changes import (
     OwnChange,
     OwnCommits,
     commits_of,
+    landed_commits,
     last_change_if_known,
     own_commits,
 )
@@ -177,8 +178,8 @@ class LogFieldsActivities:
         Else what somebody writes himself later would be taken for it, and taken out.
         """
         # What is sent after the reading is not in it.
-        own = await own_commits(self._connections, start)
-        if own is None or own.may_show:
+        own = await landed_commits(self._connections, start)
+        if own is None:
             return
         try:
             _, still = await self._not_undone(client, start, body, own)

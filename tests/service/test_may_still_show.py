@@ -25,13 +25,23 @@ from temporalio.worker import (
 
 from activities.boundary import asked_at, named_failures, server_began
 from activities.change.door import MutationActivities
-from activities.change.intents import own_commit
-from activities.change.own_changes import OwnChange, landed_change, last_change, never_showed
+from activities.change.intents import ANSWERED, came_to_nothing, intent_key, own_commit
+from activities.change.own_changes import (
+    OwnChange,
+    OwnCommits,
+    landed_change,
+    landed_commits,
+    last_change,
+    never_showed,
+)
+from activities.change.settled import unless_settled
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.zone import LogFieldsActivities
 from activities.standing import where_undone
-from edgeshift.messages import Part, ZoneStart
+from edgeshift.areas.assessment import Verdict
+from edgeshift.messages import Part, Prepared, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.clock import SystemClock
 from tests.forgeries.doors import Guarded, guarded
 from workflows.zone.parts import parts_of
@@ -170,22 +180,39 @@ async def test_a_clock_that_runs_ahead_has_nothing_told_as_undone(tmp_path: Path
         assert own is not None and own.may_show and not own.is_over
 
 
+@pytest.mark.parametrize("all_of_them", [False, True], ids=["the last one", "all of a run"])
 async def test_a_commit_that_may_have_been_on_the_wire_has_not_landed_when_its_effect_is_due(
-    tmp_path: Path,
+    tmp_path: Path, all_of_them: bool
 ) -> None:
     """What closes it waits until its request is over as well; nothing is closed before that."""
     async with sent(tmp_path, ago=LIMIT.total_seconds() + 0.5) as door:
         start, there = door.gate.start, door.gate.connections
 
         @named_failures
-        async def landed() -> tuple[OwnChange | None, OwnChange | None, datetime]:
-            before = await last_change(there, start)
-            return before, await landed_change(there, start), datetime.now(UTC)
+        async def landed() -> tuple[OwnChange | None, OwnChange | OwnCommits | None, datetime]:
+            before, wait = await last_change(there, start), landed_commits if all_of_them else landed_change
+            return before, await wait(there, start), datetime.now(UTC)
 
         before, after, at = await begun().run(landed)
         assert before is not None and before.is_over and before.may_land_in > timedelta(0)
         assert after is not None and after.may_land_in <= timedelta(0)
-        assert at >= after.record.at + 2 * LIMIT + timedelta(seconds=1)
+        assert at >= before.record.at + 2 * LIMIT + timedelta(seconds=1)
+
+
+async def test_a_commit_that_a_clock_ahead_has_dated_is_watched_from_when_the_archive_took_it(
+    tmp_path: Path,
+) -> None:
+    """By its own date it would be watched for an hour more than anybody does, and nothing would be signed."""
+    async with sent(tmp_path, ago=-3600) as door:
+
+        @named_failures
+        async def own() -> OwnChange | None:
+            return await last_change(door.gate.connections, door.gate.start)
+
+        found = await begun().run(own)
+        assert found is not None and found.watch == timedelta(0)
+        assert found.watched_enough and found.may_show
+        assert not dataclasses.replace(found, watch=timedelta(minutes=5)).watched_enough
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["clock right", "clock ahead"])
@@ -194,26 +221,43 @@ async def test_what_was_just_sent_is_not_waited_for(tmp_path: Path, ahead: bool)
     async with sent(tmp_path, ahead=ahead) as door:
 
         @named_failures
-        async def landed() -> OwnChange | None:
-            return await landed_change(door.gate.connections, door.gate.start)
+        async def landed() -> tuple[OwnChange | None, OwnCommits | None]:
+            there, start = door.gate.connections, door.gate.start
+            return await landed_change(there, start), await landed_commits(there, start)
 
-        assert await begun().run(landed) is None
+        assert await begun().run(landed) == (None, None)
 
 
-async def test_what_never_showed_is_taken_up_by_nobody_and_uses_no_approval(tmp_path: Path) -> None:
-    """Whoever makes the change later is somebody else; a retry may send it with what was signed."""
+@pytest.mark.parametrize("answered", [False, True], ids=["no answer", "answered"])
+async def test_what_never_showed_is_taken_up_by_nobody_and_uses_no_approval(
+    tmp_path: Path, answered: bool
+) -> None:
+    """Whoever makes the change later is somebody else, and what gets worse is not taken back; a retry may
+    send it with what was signed.
+    """
     async with sent(tmp_path, ago=60) as door:
         there, start, zone = door.gate.connections, door.gate.start, door.gate.zone
+        if answered:
+            await came_to_nothing(there, intent_key(zone, Area.WAF, "first"), ANSWERED)
 
         @named_failures
-        async def closed() -> tuple[bool, bool]:
-            before = await own_commit(there, zone, Area.WAF, start.campaign, LIMIT) is not None
+        async def is_ours() -> tuple[bool, bool, bool]:
+            own = await own_commit(there, zone, Area.WAF, start.campaign, LIMIT)
+            told = Prepared(verdict=Verdict.READY, snapshot=door.gate.snapshot)
+            message = Watch(start=start, prepared=told, since=datetime.now(UTC))
+            worse = Watched.as_worse(Reason(code=ReasonCode.URLS_WORSE, names=("/",)))
+            seen = await unless_settled(there, message, worse)
+            return own is not None, await last_change(there, start) is not None, bool(seen.worse)
+
+        @named_failures
+        async def close() -> None:
             own = await landed_change(there, start)
             assert own is not None
             await never_showed(there, start, own)
-            return before, await own_commit(there, zone, Area.WAF, start.campaign, LIMIT) is not None
 
-        assert await begun().run(closed) == (True, False)
+        assert await begun().run(is_ours) == (True, True, True)
+        await begun().run(close)
+        assert await begun().run(is_ours) == (False, False, False)
         statement = door.decision(
             "ada", issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5)
         )
