@@ -108,6 +108,27 @@ def passed() -> timedelta:
     return timedelta(seconds=time.monotonic() - began) if began is not None else timedelta(0)
 
 
+_ASKED: ContextVar[datetime | None] = ContextVar("asked", default=None)
+"""When the local activity that is under way was asked for, by the server's clock."""
+
+
+def asked_at(told: datetime | None) -> None:
+    """What the message of a local activity says of when it was asked for, for ``server_began``."""
+    _ASKED.set(told)
+
+
+def server_began() -> datetime:
+    """When the activity that is under way began by the server's clock, or a little earlier. Raises
+    RuntimeError in a local one whose message does not say it: its own start is by its worker's clock.
+    """
+    info = activity.info()
+    if not info.is_local:
+        return info.started_time
+    if (asked := _ASKED.get()) is None:
+        raise RuntimeError(f"{info.activity_type} is local, and was not told the server's time")
+    return asked
+
+
 def named_failures(work: Work) -> Work:
     """Name the failures of an activity's outside systems; bugs keep their own names and are retried as they
     are.

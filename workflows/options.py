@@ -198,10 +198,12 @@ def assessing() -> dict[str, Any]:
 
 
 def watching(policy: ZonePolicy, limit: timedelta) -> dict[str, Any]:
-    """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats."""
+    """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats. What did
+    not show is looked at once more when its request, too, is over: a probe then has its five minutes.
+    """
     return {
         "task_queue": Queue.LONG,
-        "start_to_close_timeout": limit + timedelta(minutes=5),
+        "start_to_close_timeout": limit + policy.request_limit + policy.margin + timedelta(minutes=5),
         "schedule_to_close_timeout": limit * 2 + timedelta(minutes=10) + policy.patience,
         "heartbeat_timeout": policy.silence,
         "retry_policy": READS,

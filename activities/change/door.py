@@ -15,7 +15,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import heartbeating, hold_of, named_failures
+from activities.boundary import asked_at, heartbeating, hold_of, named_failures
 from activities.change.area_work import AreaWork
 from activities.change.area_work import Step as Sending
 from activities.change.calling_off import unless_called_off
@@ -38,10 +38,10 @@ from edgeshift.messages import (
     ChangeStatus,
     GivenUp,
     GiveUpPermits,
+    LookBack,
     Part,
     Permit,
     PermitsGivenUp,
-    ZoneStart,
 )
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.failures import FAILURES, kind_of
@@ -128,10 +128,11 @@ class MutationActivities:
 
     @activity.defn(name="look_back_at_commits")
     @named_failures
-    async def look_back(self, start: ZoneStart) -> Part:
+    async def look_back(self, start: LookBack) -> Part:
         """The commit that this campaign has sent to the target, in whichever attempt, and that is or may come
         to be in force without anybody having seen its end: by the archive alone.
         """
+        asked_at(start.asked)
         target, area, limit = start.target.zone, start.area, shows_within(start)
         mine = await own_commit(self._connections, target, area, start.campaign, limit)
         if mine is None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.boundary import passed
+from activities.boundary import passed, server_began
 from activities.connections import Connections
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, Zone
@@ -132,11 +132,12 @@ def surely_now(connections: Connections) -> datetime:
 
 def by_server(connections: Connections) -> datetime:
     """What time it is by the server's clock, or a little earlier: since the activity began, by how long this
-    process has seen it go on. By this machine's outside of an activity.
+    process has seen it go on. By this machine's outside of an activity. Raises RuntimeError in a local one
+    that was not told.
     """
     if not activity.in_activity():
         return connections.clock.now()
-    return activity.info().started_time + passed()
+    return server_began() + passed()
 
 
 def beside_of(intent: str, what: str) -> str:
@@ -156,6 +157,16 @@ async def reason_of(connections: Connections, intent: str) -> str | None:
 
 async def is_seen(connections: Connections, intent: str) -> bool:
     return await connections.records.proven(Seen, beside_of(intent, "seen")) is not None
+
+
+async def is_effective(connections: Connections, intent: str) -> bool:
+    """Whether an intent has had an effect, or may have had one or come to: also where it was answered, it has
+    none of which it is recorded that it never came to show.
+    """
+    if await reason_of(connections, intent) not in EFFECTIVE:
+        return False
+    seen = await connections.records.proven(Seen, beside_of(intent, "seen"))
+    return seen is None or seen.showed is not False
 
 
 async def all_left_in(

@@ -230,24 +230,26 @@ async def close_intents(connections: Connections, zone: Zone, area: Area, keys: 
             await came_to_nothing(connections, sent.key, SHOWS)
 
 
-async def seen_through(
-    connections: Connections, zone: Zone, area: Area, keys: Collection[str], *, showed: bool | None = None
-) -> None:
-    """Record that these intents of the zone were watched to their end: nobody takes them up again.
-    ``showed``: False where they never came to show; that uses no approval (activities/change/earlier.py).
-    """
+async def seen_through(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+    """Record that these intents of the zone were watched to their end: nobody takes them up again."""
     async for sent in intents_of(connections, zone, area, forgiving=True):
         if sent.proven and sent.key in keys:
-            await connections.records.create(beside_of(sent.key, "seen"), Seen(showed=showed))
+            await connections.records.create(beside_of(sent.key, "seen"), Seen())
 
 
-async def never_showed(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+async def never_showed(
+    connections: Connections, zone: Zone, area: Area, keys: Collection[str], *, answered: bool = False
+) -> None:
     """Record that nothing came of these commits of the zone, as far as they were not answered: their time is
-    over, and nothing of them was there when it was read after that.
+    over, and nothing of them was there when it was read after that. ``answered``: of those that were answered
+    as well, in an area where an answer does not say that there is an effect. Raises ArchiveError.
     """
     async for sent in intents_of(connections, zone, area, forgiving=True):
-        if sent.proven and sent.key in keys and sent.record.step == Step.COMMIT.value:
-            await came_to_nothing(connections, sent.key, NEVER)
+        if not sent.proven or sent.key not in keys or sent.record.step != Step.COMMIT.value:
+            continue
+        await came_to_nothing(connections, sent.key, NEVER)
+        if answered:
+            await connections.records.create(beside_of(sent.key, "seen"), Seen(showed=False))
 
 
 async def left_in(

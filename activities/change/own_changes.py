@@ -13,8 +13,9 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.change.intent_records import EFFECTIVE, intents_of, reason_of, surely_now
-from activities.change.intents import ANSWERED, as_begun, run_of, seen_through
+from activities.change import intents
+from activities.change.intent_records import EFFECTIVE, intents_of, is_effective, reason_of, surely_now
+from activities.change.intents import ANSWERED, as_begun, run_of
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -30,6 +31,9 @@ NOT_OURS = "no worker has signed that this campaign made the change"
 A_MOMENT = timedelta(milliseconds=200)
 """How much longer than a change may take is waited: two clocks that tell the time differ a little."""
 
+NOT_SHOWN = "what the campaign sent never showed: somebody else has made the change"
+"""Why nothing is signed of a look, nor taken back, where that is recorded."""
+
 NOT_ENOUGH = "it has not been watched for as long as it is to be"
 """Why nothing is signed of a change that was made a short while ago."""
 
@@ -43,6 +47,8 @@ class OwnChange:
     """
 
     record: Intent
+    at: datetime
+    """When that was recorded: by whoever did so, whose clock may run ahead, or by the archive if earlier."""
     proposal: Proposal
     """The archive's, which ``record`` names."""
     reason: str | None
@@ -86,7 +92,7 @@ class OwnChange:
     @property
     def watched_enough(self) -> bool:
         """Whether it was sent so long ago that whoever has watched it since has done so to the end."""
-        return self.began >= self.record.at + self.watch
+        return self.began >= self.at + self.watch
 
 
 async def last_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
@@ -104,9 +110,9 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
         record = sent.record
         if not sent.proven or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
             continue
-        reason = await reason_of(connections, sent.key)
-        if reason not in EFFECTIVE:
+        if not await is_effective(connections, sent.key):
             continue
+        reason = await reason_of(connections, sent.key)
         if record.step == Step.ROLL_BACK.value:
             back, answered = True, answered or reason == ANSWERED
             continue
@@ -114,8 +120,12 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             return None
         if (proposal := await _proposal_of(connections, record)) is None:
             return None
+        at = record.at
+        if began < at + policy.watch:
+            at = min(at, await connections.archive.stored_at(sent.key))
         return OwnChange(
             record=record,
+            at=at,
             proposal=proposal,
             reason=reason,
             back=back,
@@ -145,11 +155,25 @@ async def landed_change(connections: Connections, start: ZoneStart) -> OwnChange
 
 async def never_showed(connections: Connections, start: ZoneStart, own: OwnChange) -> None:
     """Record of the commits up to ``own``, of which the target shows nothing though nothing of them can land
-    any more, that they never came to show: whoever makes the change from now on is somebody else, and it is
-    not taken up as the campaign's, nor taken back. Raises ArchiveError.
+    any more, that they never came to show, whatever they were answered: whoever makes the change from now on
+    is somebody else, and it is not taken up as the campaign's, nor taken back. Raises ArchiveError.
     """
     keys = own.commits & own.mine
-    await seen_through(connections, start.target.zone, start.area, keys, showed=False)
+    await intents.never_showed(connections, start.target.zone, start.area, keys, answered=True)
+
+
+async def nothing_showed(connections: Connections, start: ZoneStart) -> bool:
+    """Whether it is recorded of all commits that the campaign has sent to the target that they never came to
+    show, and of one at least: what is there is somebody else's. Raises ArchiveError.
+    """
+    any_sent = False
+    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
+        if not sent.commits or (sent.proven and sent.record.campaign != start.campaign):
+            continue
+        if not sent.proven or await is_effective(connections, sent.key):
+            return False
+        any_sent = True
+    return any_sent
 
 
 async def last_change_if_known(connections: Connections, start: ZoneStart) -> OwnChange | None:
@@ -182,13 +206,17 @@ async def _proposal_of(connections: Connections, record: Intent) -> Proposal | N
 class OwnCommits:
     """All that a run of a campaign has sent to a target and that may have had an effect. ``bodies``: what
     each of them was to make; ``last``: the last one. ``seen``: the archive's names of these commits and of
-    their ways back, but for what may still come to show, of which ``may_show`` tells.
+    their ways back, but for what may still come to show, of which ``may_show`` tells. ``may_land_in``: how
+    much longer one that was not answered may, also where its request was ``on_the_wire`` for as long as it
+    may be; not above zero where none can any more.
     """
 
     bodies: tuple[dict[str, Any], ...]
     last: Intent
     seen: frozenset[str]
     may_show: bool
+    may_land_in: timedelta
+    on_the_wire: timedelta
 
     def prepared(self, told: Prepared) -> Prepared:
         """What was sent last, in the place of what a message tells of it."""
@@ -202,7 +230,8 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
     spec, run = await connections.spec(start.spec), run_of(start)
     if not is_of(start, spec):
         return None
-    effect, now = zone_policy(spec).migration_limit, surely_now(connections)
+    policy, now = zone_policy(spec), surely_now(connections)
+    effect, on_the_wire = policy.migration_limit, policy.request_limit + policy.margin
     bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, str | None]]()
     seen, backs = set[str](), list[datetime]()
     async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
@@ -229,7 +258,28 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
         return now < record.at + effect and (reason is None or (reason == ANSWERED and not undone))
 
     waits = {key for key, (record, reason) in commits.items() if may_show(record, reason)}
-    return OwnCommits(tuple(bodies.values()), last, frozenset(seen - waits), bool(waits))
+    unanswered = (record.at - now for record, reason in commits.values() if reason is None)
+    return OwnCommits(
+        tuple(bodies.values()),
+        last,
+        frozenset(seen - waits),
+        bool(waits),
+        max(unanswered, default=-on_the_wire - effect) + on_the_wire + effect,
+        on_the_wire,
+    )
+
+
+async def landed_commits(connections: Connections, start: ZoneStart) -> OwnCommits | None:
+    """What this run has sent, once nothing of it may come to show any more: that is waited for, as by
+    ``landed_change``. None where that takes longer. To be asked before the target is read. Raises
+    ArchiveError.
+    """
+    own = await own_commits(connections, start)
+    if own is not None and timedelta(0) < own.may_land_in <= own.on_the_wire + A_MOMENT:
+        await connections.clock.sleep((own.may_land_in + A_MOMENT).total_seconds())
+        own = await own_commits(connections, start)
+    over = own is not None and not own.may_show and own.may_land_in <= timedelta(0)
+    return own if over else None
 
 
 async def commits_of(connections: Connections, start: ZoneStart, body: dict[str, Any]) -> frozenset[str]:

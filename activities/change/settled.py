@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
-from activities.change.own_changes import last_change
+from activities.change.own_changes import NOT_SHOWN, last_change, nothing_showed
 from activities.connections import Connections
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.messages import Watch, Watched, ZoneStart
@@ -47,16 +47,28 @@ async def settled_if_known(connections: Connections, start: ZoneStart) -> Result
         return None
 
 
+async def _is_not_ours(connections: Connections, start: ZoneStart) -> bool:
+    """Whether it is known that nothing of the campaign's is in force. Where that cannot be read, what is
+    worse is taken back.
+    """
+    try:
+        return await nothing_showed(connections, start)
+    except ArchiveError as failure:
+        activity.logger.warning("not known whether what was sent never showed: %s", failure)
+        return False
+
+
 async def unless_settled(connections: Connections, message: Watch, seen: Watched) -> Watched:
     """What a look at a change has ``seen``; as done where it is worse, or nobody can say, but was signed as
-    settled before.
+    settled before; and as unsure where it is worse, and what the campaign sent never came to show: what is
+    there is not its own to take back.
     """
     if message.back or not (seen.worse or (seen.unsure and message.last)):
         return seen
     start = message.start
     signed = await settled_if_known(connections, start)
     if signed is None:
-        return seen
+        return Watched.as_unsure(*in_words(NOT_SHOWN)) if await _is_not_ours(connections, start) else seen
     if signed.attempt != start.attempt:
         # Whoever tells the end of this attempt asks for its own.
         settled, results = ZoneOutcome.SETTLED, connections.results

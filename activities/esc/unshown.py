@@ -62,8 +62,9 @@ async def stayed_on(
 
 async def settled_by_probe(connections: Connections, message: Confirm, prober: Prober) -> Shown:
     """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1): what
-    the URLs answer tells then, where the probe found that turning off changes something. Where they do not
-    tell that it is off, they are asked again once it cannot come to show any more.
+    the URLs answer tells then, where the probe found that turning off changes something. That they tell it is
+    on is recorded, as by ``stayed_on``: so they are asked when it cannot come to show any more. Only once,
+    since those of an account may take minutes.
     """
     start = message.start
     spec, own = await connections.spec(start.spec), await last_change(connections, start)
@@ -71,25 +72,24 @@ async def settled_by_probe(connections: Connections, message: Confirm, prober: P
     prepared = own.prepared(message.prepared) if own is not None else message.prepared
     agreed, baseline = await probed(connections, prepared)
     as_before = agreed.model_copy(update={"differences": ()})
-    landed: OwnChange | None = None
-    while True:
-        now = await prober.observe(baseline, beat)
-        seen = esc_probe.still_seen(agreed, now)
-        if seen and len(seen) == len(agreed.differences):
-            await has_shown(connections, start, own)
-            return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
-        others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
-        # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
-        if others and not message.prepared.begun:
-            unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))
-            return Shown(reached=False, worse=True, why=(unshown,))
-        if landed is not None or (landed := await landed_change(connections, start)) is None:
-            break
-    if landed is not None:
-        # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
-        await seen_through(connections, start.target.zone, start.area, landed.mine)
+    landed = await landed_change(connections, start)
+    now = await prober.observe(baseline, beat)
+    seen = esc_probe.still_seen(agreed, now)
+    if seen and len(seen) == len(agreed.differences):
+        await has_shown(connections, start, own)
+        return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
+    others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
+    # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
+    if others and not message.prepared.begun:
+        unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))
+        return Shown(reached=False, worse=True, why=(unshown,))
     if seen or others or not agreed.differences:
+        if landed is not None:
+            # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
+            await seen_through(connections, start.target.zone, start.area, landed.mine)
         return Shown(reached=False, why=(Reason(code=ReasonCode.NO_URL_TELLS),))
+    if landed is not None:
+        await never_showed(connections, start, landed)
     return Shown(reached=False, unchanged=True, why=(Reason(code=ReasonCode.ESC_ON_BY_URLS),))
 
 

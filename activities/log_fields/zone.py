@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import asked_at, heartbeating, named_failures
 from activities.change.intents import (
     as_begun,
     close_intents,
@@ -24,6 +24,7 @@ from activities.change.own_changes import (
     OwnChange,
     OwnCommits,
     commits_of,
+    landed_commits,
     last_change_if_known,
     own_commits,
 )
@@ -40,6 +41,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.messages import (
     Confirm,
+    LookBack,
     Part,
     Prepare,
     Prepared,
@@ -113,10 +115,11 @@ class LogFieldsActivities:
 
     @activity.defn(name="look_back_at_log_fields_zone")
     @named_failures
-    async def look_back(self, start: ZoneStart) -> Part:
+    async def look_back(self, start: LookBack) -> Part:
         """What this campaign may have left in the zone, in whichever attempt: by the archive alone, so that
         it can be told of a zone that was not read, or cannot be.
         """
+        asked_at(start.asked)
         if (mine := await RollbackLog(self._connections, start).left_in()) is None:
             return Part()
         return Part(
@@ -175,8 +178,8 @@ class LogFieldsActivities:
         Else what somebody writes himself later would be taken for it, and taken out.
         """
         # What is sent after the reading is not in it.
-        own = await own_commits(self._connections, start)
-        if own is None or own.may_show:
+        own = await landed_commits(self._connections, start)
+        if own is None:
             return
         try:
             _, still = await self._not_undone(client, start, body, own)

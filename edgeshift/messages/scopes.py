@@ -90,6 +90,15 @@ class Shown(Explained):
     took: Duration | None = None
 
 
+class LookBack(ZoneStart):
+    """What a target was started with, to find by the archive what its campaign may have left there.
+    ``asked``: when the workflow asked, by the server's clock. A local activity has no other word of it: what
+    it is told of its own start is its worker's clock.
+    """
+
+    asked: datetime | None = None
+
+
 class Part(Message):
     """What a campaign may have left at a target in the middle of a change, by what the archive has of it.
 

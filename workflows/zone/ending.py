@@ -9,7 +9,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.messages import Part, ReportKind, ZonePhase, ZoneResult
+    from edgeshift.messages import LookBack, Part, ReportKind, ZonePhase, ZoneResult
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from edgeshift.runtime.temporal import OUTCOME, PHASE
@@ -112,8 +112,9 @@ class Ending:
     async def left(self, look: Callable[..., Awaitable[Part]]) -> Part:
         """What the campaign may have left at the target, by the archive. Raises LOCAL_FAILURES."""
         start = self._zone.bare_start
+        message = LookBack(**dict(start), asked=workflow.now())
         summary = "what is left of earlier attempts"
-        part: Part = await locally(look, start, summary=summary, **options.reading(start.policy))
+        part: Part = await locally(look, message, summary=summary, **options.reading(start.policy))
         return part
 
     async def looked_for(self, part: Part) -> timedelta:
