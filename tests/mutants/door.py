@@ -146,7 +146,7 @@ AT_THE_DOOR = (
         [
             Edit(
                 RECORDS,
-                'return await self._all(campaign, [f"signed/{campaign}/word"])',
+                'return await self._all(campaign, [f"signed/{campaign}/word"], oldest=oldest)',
                 'return await self.at(campaign, f"signed/{campaign}/word")',
             )
         ],
