@@ -131,14 +131,14 @@ class TargetActivities:
         targets = await self._connections.targets(message.targets)
         spec = await self._connections.spec(message.spec)
         parts, lines = await self._assessed_before(message)
-        waits = 0
+        waits = floor = 0
         while (index := message.first + len(lines)) < message.end:
             try:
                 line = await self._assess_one(message.spec, spec, index, targets[index])
             except (ServiceError, CredentialMissing) as failure:
                 if (hold := hold_of(failure)) is None or (waits := waits + 1) <= MOST_WAITS:
                     if hold is not None and hold.trouble is Trouble.OUTAGE:
-                        drop_unread(parts, lines)
+                        floor = drop_unread(parts, lines, floor)
                     come_to(*parts, PlanWaits(why=str(hold or failure)[:LONGEST_WHY]))
                     await self._waiting.wait_out(spec, failure)
                     continue
@@ -246,13 +246,16 @@ def line_of(index: int, target: Target, error: str = "") -> ZoneAssessment:
     return ZoneAssessment(index=index, zone=target.zone, wave=target.wave, error=error[:LONGEST_WHY])
 
 
-def drop_unread(parts: list[str], lines: list[ZoneAssessment]) -> None:
+def drop_unread(parts: list[str], lines: list[ZoneAssessment], floor: int) -> int:
     """Take away the last lines that could not be read, and the parts that were begun with them: the outage
-    that is known now had begun by then, and they are read again.
+    that is known now had begun by then, and they are read again. The first ``floor`` lines stay. How many may
+    not be taken away from now on: no line is taken away twice, as where it is the targets that do not answer.
     """
-    while lines and lines[-1].error:
+    read = len(lines)
+    while len(lines) > floor and lines[-1].error:
         del lines[-1]
     del parts[-(-len(lines) // LINES_OF_A_PART) :]
+    return max(floor, read)
 
 
 async def listed(client: ServiceClient) -> list[tuple[Zone, str]]:

@@ -278,18 +278,18 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
     return False
 
 
-async def unproven_last(connections: Connections, zone: Zone, area: Area) -> str:
+async def unproven_last(
+    connections: Connections, zone: Zone, area: Area, *, run: str | None = None, forgiving: bool = False
+) -> str:
     """The archive's name of an intent of the zone that no worker has signed, and since which none was seen to
-    its end; or empty. It may have been whatever this campaign has sent last.
+    its end; or empty. It may have been whatever this campaign has sent last. ``run``: since which none of
+    this run was. ``forgiving``: one whose worker's key was revoked since counts as signed.
     """
-    found = sorted(
-        [(sent.record.at, sent.key, sent.proven) async for sent in intents_of(connections, zone, area)],
-        reverse=True,
-    )
-    for _, key, proven in found:
-        if not proven:
-            return key
-        if await is_seen(connections, key):
+    found = [sent async for sent in intents_of(connections, zone, area, forgiving=forgiving)]
+    for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
+        if not sent.proven:
+            return sent.key
+        if run in (None, sent.record.run) and await is_seen(connections, sent.key):
             return ""
     return ""
 

@@ -29,7 +29,7 @@ from edgeshift.model.digests import digest
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
-from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.service_api import NoTurn, ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import StepWritten, put_document
@@ -120,12 +120,15 @@ class LogFieldsWork(AreaWork):
                 status=ChangeStatus.NOTHING_HAPPENED,
                 reason=f"in the middle of it: {why}"[:200],
                 hold=hold_of(why),
+                turn=not isinstance(why, NoTurn),
             )
         # What was written before must not stay behind as a part: it is taken back, also where people's
         # signatures let no more of it through, as where they were used by what a run that was reset has sent.
         stays = why.status is ChangeStatus.DRIFTED or why.unsigned is not None
         status = ChangeStatus.REFUSED if stays else why.status
-        return ChangeResult(status=status, reason=why.reason[:200])
+        # Where only its turn did not come, it is no try that has failed.
+        turn = why.turn or status is not ChangeStatus.NOTHING_HAPPENED
+        return ChangeResult(status=status, reason=why.reason[:200], turn=turn)
 
     async def _commit(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()

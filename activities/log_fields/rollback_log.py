@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from activities.change.intent_records import SentBefore, all_left_in
-from activities.change.intents import left_in, run_of
+from activities.change.intents import run_of, unproven_last
 from activities.connections import Connections
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
@@ -33,6 +33,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _JOB = re.compile(r"job-[0-9]{1,18}")
 _WRITTEN = re.compile(rf"[^/]+/put-[^/]+|{_JOB.pattern}|new-job")
+_WRITTEN_IN_RUN = re.compile(rf"(?:[^/]+/)?(?:{_WRITTEN.pattern})")
 _LEAVES_NOTHING = re.compile(r"-ruleset-[0-9]+$|-challenge$")
 """Intents of requests that leave nothing to be taken back: a ruleset without rules, a challenge."""
 
@@ -44,8 +45,9 @@ class RollbackLog:
     is no trail, and nothing is on record.
 
     What no worker has signed whom the roots know does not count, and ArchiveCorrupt names it: without it
-    nobody can tell the campaign's own from what others have made. ``back``: for the way back, where a record
-    counts also if its worker's key was revoked since.
+    nobody can tell the campaign's own from what others have made; an intent as well, where none that counts
+    says what is left in. ``back``: for the way back, where a record counts also if its worker's key was
+    revoked since.
     """
 
     def __init__(self, connections: Connections, start: ZoneStart, *, back: bool = False) -> None:
@@ -65,14 +67,28 @@ class RollbackLog:
 
     async def _found(self) -> str | None:
         """The trail of what may be left in, the earliest where several are; empty for one that intents do not
-        name, and None where there is none.
+        name, and None where there is none. Raises ArchiveCorrupt where nobody can tell.
         """
         if self._trail is None:
             for trail in dict.fromkeys(sent.record.trail or "" for sent in await self._left()):
                 if await self._is_written(self._at(trail)):
                     self._trail = trail
                     break
+            else:
+                await self._refuse_lost_intents()
         return self._trail
+
+    async def _refuse_lost_intents(self) -> None:
+        """Raises ArchiveCorrupt where something is on record as written, and an intent may say that it is
+        left in that does not count: without it all would be taken for what others have made.
+        """
+        if not await self._is_written(self._run, _WRITTEN_IN_RUN):
+            return
+        start = self._start
+        if key := await unproven_last(
+            self._connections, start.target.zone, start.area, run=run_of(start), forgiving=True
+        ):
+            raise ArchiveCorrupt(f"the record {key} in the archive does not count, and may be the campaign's")
 
     async def _left(self) -> list[SentBefore]:
         start = self._start
@@ -82,9 +98,9 @@ class RollbackLog:
         )
         return [sent for sent in found if not _LEAVES_NOTHING.search(sent.key)]
 
-    async def _is_written(self, prefix: str) -> bool:
+    async def _is_written(self, prefix: str, names: re.Pattern[str] = _WRITTEN) -> bool:
         async for key in self._archive.list(prefix):
-            if _WRITTEN.fullmatch(key.removeprefix(f"{prefix}/")):
+            if names.fullmatch(key.removeprefix(f"{prefix}/")):
                 return True
         return False
 
@@ -157,8 +173,8 @@ class RollbackLog:
         """
         if not await self.any_sent():
             return None
-        start = self._start
-        return await left_in(self._connections, start.target.zone, start.area, start.campaign, run_of(start))
+        found = await self._left()
+        return found[-1].record if found else None
 
     async def changing_job(self, job: LogJob) -> None:
         """Record what a log job lists before that is changed for the first time."""

@@ -56,6 +56,7 @@ from edgeshift.model.reasons import Reason, ReasonCode, in_words
 from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
+from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import (
     Advice,
     LogFieldsRecord,
@@ -101,7 +102,7 @@ class LogFieldsActivities:
             )
             found = await proposed(spec.log_fields, zone, reading, client.profile)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
-        if verdict is Verdict.ALREADY_SETTLED and await trail.left_in() is not None:
+        if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end. What it wrote and took out again
             # is somebody else's now.
             verdict = Verdict.READY
@@ -281,12 +282,18 @@ class LogFieldsActivities:
             return Watched()
         trail = RollbackLog(self._connections, start)
         ruleset = Ruleset.of(reading.ruleset) if reading.ruleset else None
-        if await lost_since(client, zone.id, trail, ruleset, wanted) and (
-            lost := await twice(
-                "rulesets.versions.get", lambda: lost_since(client, zone.id, trail, ruleset, wanted)
-            )
-        ):
-            return Watched.as_worse(Reason(code=ReasonCode.WRITE_LOST, said=lost))
+        try:
+            if await lost_since(client, zone.id, trail, ruleset, wanted) and (
+                lost := await twice(
+                    "rulesets.versions.get", lambda: lost_since(client, zone.id, trail, ruleset, wanted)
+                )
+            ):
+                return Watched.as_worse(Reason(code=ReasonCode.WRITE_LOST, said=lost))
+        except ArchiveCorrupt as failure:
+            if own is not None:
+                raise
+            # Nothing speaks against what stands, and nobody can tell whose it is.
+            return Watched.as_unsure(*in_words(str(failure)))
         if own is None or own.back:
             return Watched.as_unsure(*in_words(NOT_OURS))
         if not settled and not own.watched_enough:

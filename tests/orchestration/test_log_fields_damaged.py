@@ -5,6 +5,7 @@ what is the campaign's own, and the zone does not end as if it had been taken ba
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode, codes_of
-from tests.kit import Scene, fleet_of, scene
+from tests.kit import STRANGER, Scene, fleet_of, scene
+from tests.kit.signing import Roster
 from tests.log_fields_kit import SPEC, logged_zone, ruleset
 from tests.queue_kit import on_queue
 
@@ -61,3 +63,62 @@ async def test_a_zone_whose_trail_is_damaged_is_not_called_rolled_back(
         assert result.outcome is ZoneOutcome.FAILED, result.reason
         assert codes_of(result.why) == (ReasonCode.NOT_ROLLED_BACK,)
         assert key in result.reason, result.reason
+
+
+async def written_over(play: Scene, attempt: int, what: str = "") -> None:
+    """Somebody writes over the intents of an attempt that have this in their names."""
+    assert play.archive.folder is not None
+    async for key in play.archive.list(f"intent/{play.zone_id(NAME)}/log-fields"):
+        path = play.archive.folder / key
+        there = json.loads(path.read_bytes())
+        if what in key and there["attempt"] == attempt:
+            path.write_text(json.dumps({**there, "signed": None}))
+
+
+async def committed(play: Scene) -> None:
+    """The zone waits for its sign-off, gets it, and is watched."""
+    await play.zone_until(NAME, lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+    await play.sign_zone(NAME)
+    await play.zone_until(NAME, lambda found: found.phase is ZonePhase.WATCHING)
+
+
+@pytest.mark.parametrize("what", ["", "-rules-"])
+async def test_a_watched_zone_whose_intents_count_no_more_is_unknown(
+    client: Client, tmp_path: Path, what: str
+) -> None:
+    """Nobody can tell whether what stands is the campaign's; where some of them count, it is taken back."""
+    async with scene(client, tmp_path, fleet_of(logged_zone(NAME)), authority=Roster(), **SPEC) as play:
+        await committed(play)
+        await written_over(play, 1, what)
+        result = await asyncio.wait_for(play.zone(NAME).result(), 120)
+        if what:
+            assert result.outcome is ZoneOutcome.ROLLED_BACK and not await ours(play), result.reason
+        else:
+            assert result.outcome is ZoneOutcome.UNKNOWN and await ours(play), result.reason
+            assert "does not count, and may be the campaign's" in result.reason
+
+
+async def test_a_zone_whose_intents_count_no_more_is_not_called_rolled_back(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the second attempt; the first one's let the way back through, and were seen to their end. A
+    stranger has taken the rules out: the log job still lists what the campaign added.
+    """
+    monkeypatch.setattr("workflows.reversible.MOST_TRIES_BACK", 2)
+    fleet = fleet_of(logged_zone(NAME), logged_zone("other.example"))
+    async with scene(client, tmp_path, fleet, authority=Roster(), **SPEC) as play:
+        await committed(play)
+        first = await asyncio.wait_for(play.zone(NAME).result(), 120)
+        assert first.outcome is ZoneOutcome.ROLLED_BACK, first.reason
+        await play.until(lambda found: found.places.get("rolled_back") == 1)
+        await play.again("reopen", NAME)
+        await play.zone_until(NAME, lambda found: found.attempt == 2)
+        await committed(play)
+        await written_over(play, 2)
+        await play.stranger(NAME, [STRANGER], when="now", how="replace")
+        result = await asyncio.wait_for(play.zone(NAME).result(), 120)
+        # Into its list and out again, and in once more.
+        assert len(await play.journal("logpush.jobs.update", NAME)) == 3
+        assert result.outcome is ZoneOutcome.FAILED, result.reason
+        assert codes_of(result.why) == (ReasonCode.NOT_ROLLED_BACK,)
+        assert "does not count, and may be the campaign's" in result.reason

@@ -16,6 +16,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.change.area_work import Step
 from activities.change.fence import Fence
 from activities.change.not_sent import NotSent
+from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.jobs import JobsWriter
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import RulesetWriter, Written
@@ -116,6 +117,14 @@ class Writes:
             return await JobsWriter(step, trail, written).take_back()
 
         return await self.step(make, kind=Kind.ROLL_BACK)
+
+    async def whole(self, kind: Kind) -> ChangeResult:
+        """The whole step, as the door has it made: our fields into rules and log jobs, or out again."""
+
+        async def make(step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+            return await LogFieldsWork(self.play.connections).send(step)
+
+        return await self.step(make, kind=kind)
 
     async def ruleset(self) -> dict[str, Any]:
         """The ruleset as the service has it."""

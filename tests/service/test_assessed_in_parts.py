@@ -21,7 +21,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import AssessBatch, AssessedBatch, PlanWaits, ZoneAssessment
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.rate_limit.circuit import Trouble, held
-from edgeshift.runtime.clock import SystemClock
+from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.service_api import NoTurn, Outcome, ServerError, ServiceCircuitOpen
 from edgeshift.stores.archive import Archive
@@ -55,12 +55,14 @@ class Plans:
         *,
         lost_at: int | None = None,
         fails: Callable[[int], Exception | None] = lambda index: None,
+        clock: Clock | None = None,
     ) -> None:
         self.archive = Archive(Settings(state_dir=folder).archive)
         self.read: list[int] = []
         self.told: list[tuple[Any, ...]] = []
         self._lost_at = lost_at
         self._fails = fails
+        self._clock = clock or SystemClock()
 
     async def assess(self, digest: str, spec: Any, target: Target, line: ZoneAssessment) -> ZoneAssessment:
         """A line that says which target it is of."""
@@ -84,7 +86,7 @@ class Plans:
             return SPEC
 
         connections: Any = SimpleNamespace(
-            archive=self.archive, targets=targets, spec=spec, clock=SystemClock()
+            archive=self.archive, targets=targets, spec=spec, clock=self._clock
         )
         works: Any = {Area.WAF: self}
         waiting = HeldCallActivities(connections, HeldHere(connections.clock))
@@ -93,6 +95,14 @@ class Plans:
         environment.info = dataclasses.replace(environment.info, heartbeat_details=details)
         batch = AssessBatch(spec="0" * 64, targets="0" * 64, first=FIRST, end=END)
         return await environment.run(TargetActivities(connections, works, waiting).assess, batch)
+
+
+class Quick(SystemClock):
+    """Waits for hardly anything."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return at once."""
+        await super().sleep(0)
 
 
 def outage() -> ServiceCircuitOpen:
@@ -172,6 +182,60 @@ async def test_a_zone_whose_own_reading_is_refused_holds_up_no_other(tmp_path: P
     lines = (await get_document(then.archive, AssessedTargets, (await then.run()).report)).root
     assert [line.index for line in lines if line.error] == [FIRST + 5]
     assert then.read == [index for index in range(FIRST, END) if index != FIRST + 5]
+
+
+MOST_READINGS = 5_000
+"""So often no plan of these tests is read that comes to an end."""
+
+
+async def test_a_zone_that_opens_the_circuit_by_itself_is_given_up_once(tmp_path: Path) -> None:
+    """Calls are still stopped when it is: the first call for the next zone is held, and does not have it read
+    again.
+    """
+    calls, held_up = 0, False
+
+    def fails(index: int) -> Exception | None:
+        nonlocal calls, held_up
+        assert (calls := calls + 1) < MOST_READINGS, "it does not come to an end"
+        if index == FIRST + 5:
+            held_up = True
+            return outage()
+        if held_up:
+            held_up = False
+            return outage()
+        return None
+
+    then = Plans(tmp_path, fails=fails, clock=Quick())
+    lines = (await get_document(then.archive, AssessedTargets, (await then.run()).report)).root
+    assert [line.index for line in lines if line.error] == [FIRST + 5]
+    assert [line.index for line in lines] == list(range(FIRST, END))
+
+
+async def test_zones_that_never_answer_are_read_again_once_and_hold_up_no_other(tmp_path: Path) -> None:
+    """As those of an account whose every reading fails: each few of them open the circuit, and the test call,
+    which is of none of them, closes it again.
+    """
+    calls = in_a_row = 0
+    bad = range(FIRST + 3, FIRST + 27)
+
+    def fails(index: int) -> Exception | None:
+        nonlocal calls, in_a_row
+        assert (calls := calls + 1) < MOST_READINGS, "it does not come to an end"
+        if in_a_row >= 10:
+            in_a_row = 0
+            return outage()
+        if index not in bad:
+            in_a_row = 0
+            return None
+        in_a_row += 1
+        return ServerError("500", call="zones.get", outcome=Outcome.READ)
+
+    then = Plans(tmp_path, fails=fails, clock=Quick())
+    lines = (await get_document(then.archive, AssessedTargets, (await then.run()).report)).root
+    assert [line.index for line in lines if line.error] == list(bad)
+    assert [line.index for line in lines] == list(range(FIRST, END))
+    # Each is tried four times for a line; no line is made more than twice, beside those that were cut off.
+    assert calls <= 3 * 4 * len(bad) + END
 
 
 async def test_each_heartbeat_tells_how_far_it_has_come() -> None:

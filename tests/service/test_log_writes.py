@@ -10,6 +10,7 @@ import pytest
 
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus
+from edgeshift.messages import Step as Kind
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.runtime.clock import SystemClock
@@ -107,6 +108,37 @@ async def test_a_log_job_is_read_again_where_its_turn_to_be_written_came_late(tm
         (job,) = await zone.client.log_jobs(zone.zone_id)
         assert job.logpull_options == "fields=RayID,ClientIP,RequestHeaders"
         assert await zone.puts("logpush.jobs.update") == 2
+
+
+class Slow(Unpaced):
+    """Lets every turn come late, once it is told to."""
+
+    def __init__(self, clock: Jumping) -> None:
+        self.clock, self.late = clock, False
+
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
+        """Return when one call may be made."""
+        self.clock.passed += 10 * self.late
+
+
+async def test_turns_that_come_late_in_the_middle_of_a_step_are_no_tries_that_failed(tmp_path: Path) -> None:
+    """Rules are in, and each turn of the job's comes so late that it would have to be read again: neither the
+    commit nor the way back is given up by it, however often that is so.
+    """
+    clock = Jumping()
+    pacer = Slow(clock)
+    async with log_writes(tmp_path, JOB, pacer=pacer, clock=clock) as zone:
+        pacer.late = True
+        commit = await zone.whole(Kind.COMMIT)
+        assert await zone.descriptions() == [TEAM, OURS] and not await zone.puts("logpush.jobs.update")
+        pacer.late = False
+        assert (await zone.whole(Kind.COMMIT)).status is ChangeStatus.ANSWERED
+        pacer.late = True
+        back = await zone.whole(Kind.ROLL_BACK)
+        assert await zone.descriptions() == [TEAM, OURS] and await zone.puts("logpush.jobs.update") == 1
+        for result in (commit, back):
+            assert result.status is ChangeStatus.NOTHING_HAPPENED and result.found, result
+            assert "too old when its turn" in result.reason and not result.turn
 
 
 EVENTS = {"name": "bank.example", "dataset": "firewall_events", "destination": "r2://bank/events"}

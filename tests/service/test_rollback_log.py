@@ -4,6 +4,7 @@ nothing, and holds back what would be sent.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -32,7 +33,17 @@ from edgeshift.stores.documents import (
     unproven_there,
 )
 from tests.service.client_scene import scene
-from tests.service.records_kit import ZONE, Forge, Kept, by_a_stranger, forged, intent, kept_in
+from tests.service.records_kit import (
+    FORGED,
+    ZONE,
+    Forge,
+    Kept,
+    by_a_revoked_key,
+    by_a_stranger,
+    forged,
+    intent,
+    kept_in,
+)
 
 
 @pytest.fixture
@@ -172,12 +183,53 @@ async def test_what_a_worker_recorded_whose_key_was_revoked_counts_for_the_way_b
     await log.creating_job("ours")
     await kept.sent(PUT, trail="p-1")
     RootsEditor(kept.keyring.roots).revoke(WORKER)
+    # A retry does not take the zone for one that others have put right.
+    left = await log_of(kept).left_in()
+    assert left is not None and left.trail == "p-1"
     for asked in (log.first("r"), log.sent("r"), log.jobs(), log.created_job("ours")):
         with pytest.raises(ArchiveCorrupt, match="was revoked"):
             await asked
     back = log_of(kept, back=True)
     assert await back.first("r") == Version(3, [RULE]) and len(await back.sent("r")) == 1
     assert list(await back.jobs()) == [7] and await back.created_job("ours") == "ours"
+
+
+@pytest.mark.parametrize("forge", [one for one in FORGED if one is not by_a_revoked_key])
+async def test_where_no_intent_counts_any_more_nobody_can_tell_what_is_left_in(
+    kept: Kept, log: RollbackLog, forge: Forge
+) -> None:
+    """As where somebody has written over them, or the worker was taken out of the roots. The way back does
+    not take the zone for undone, and no commit takes what is there for what was there before it.
+    """
+    await log.base("r", Version(3, [RULE]))
+    await log.sending("r", 3, [RULE])
+    await log.changing_job(JOB)
+    kept.lay(PUT, await forge(kept, PUT, intent(trail="p-1")))
+    back, anew = log_of(kept, back=True), log_of(kept)
+    asks = (back.first("r"), back.sent("r"), back.jobs(), back.created_job("ours"), back.any_sent())
+    for asked in (*asks, back.left_in(), anew.begin("p-2")):
+        with pytest.raises(ArchiveCorrupt, match=PUT):
+            await asked
+
+
+async def test_an_intent_that_does_not_count_says_nothing_where_nothing_was_written_or_all_was_seen(
+    kept: Kept, log: RollbackLog
+) -> None:
+    """Whoever can write to the archive holds up no zone for good by it."""
+    planted = intent_key(ZONE, Area.LOG_FIELDS, "planted")
+    kept.lay(planted, await by_a_stranger(kept, planted, intent()), ago=timedelta(hours=1))
+    assert await log_of(kept).begin("p-2") == "p-2"
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail="p-1")
+    await seen_through(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    assert not await log_of(kept, back=True).any_sent()
+    # One that another run has seen to its end does not say what became of this one's.
+    kept.lay(planted, await by_a_stranger(kept, planted, intent()))
+    other = intent_key(ZONE, Area.LOG_FIELDS, "q-1")
+    await kept.sent(other, run="another", at=datetime.now(UTC) + timedelta(seconds=1))
+    await seen_through(kept.connections, ZONE, Area.LOG_FIELDS, {other})
+    with pytest.raises(ArchiveCorrupt, match=planted):
+        await log_of(kept, back=True).any_sent()
 
 
 async def test_where_a_target_stands_is_unknown_while_its_last_intent_does_not_count(
