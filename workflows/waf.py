@@ -14,6 +14,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.change.door import MutationActivities
     from activities.waf.zone import WafActivities
+    from edgeshift.areas.area import OLD
     from edgeshift.areas.waf import Mode, Verdict
     from edgeshift.messages import (
         ChangeStatus,
@@ -34,12 +35,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import parts_of
     from workflows.zone.state import Ended, SeenThrough
-
-
-OLD = timedelta(days=1)
-"""How old a reading may be once a window is over: it is made anew before people sign what it says. The commit
-compares it with the campaign's own ``plan.fresh``.
-"""
 
 
 def _is_old(prepared: Prepared) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from edgeshift.areas.evidence import EvidenceAgain as EvidenceAgain
 from edgeshift.areas.section import AreaSection as AreaSection
@@ -20,6 +20,11 @@ from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
+
+OLD = timedelta(days=1)
+"""How old a zone's reading may be once its window is over: it is made anew before people sign what it says.
+The commit compares it with the campaign's own ``plan.fresh``.
+"""
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,9 @@ class AreaDefinition:
     None where the zone, the cause and the service's words say it all.
 
     ``calls``: how many calls of the service one target takes after the plan where all goes well, for
-    forecasts; ``calls_validated``: of an Enterprise zone that is validated first, where that differs;
-    ``calls_a_look``: of each look at a change, where it is watched for all of its time; ``waits``: what a
+    forecasts; ``calls_validated``: of an Enterprise zone that is validated first, where that differs,
+    ``calls_read_anew``: and more where its window takes a day (``OLD``); ``calls_a_look``: of each look at a
+    change, where it is watched for all of its time; ``waits``: what a
     forecast does not count. ``needs``, ``promise``: what a new campaign file has to say, and what it says of
     starting it. ``too_late``: why nothing can be done any more at the service's time that it is given, by
     the profile of the service, or None; None by itself where the area has no such date.
@@ -99,6 +105,7 @@ class AreaDefinition:
     ticket: TicketText | None = None
     calls: int = 10
     calls_validated: int = 0
+    calls_read_anew: int = 0
     calls_a_look: int = 0
     waits: str = "besides sign-offs and the service's own time"
     needs: str = "name, targets and area"
@@ -126,6 +133,8 @@ class AreaDefinition:
         """The calls that a target of this campaign takes where all goes well."""
         calls = self.calls_validated if validated and self.calls_validated else self.calls
         times = self.times(spec) if self.calls_a_look else None
+        if validated and (window := getattr(getattr(spec, "validation", None), "window", None)):
+            calls += self.calls_read_anew if window >= OLD else 0
         return calls + (self.calls_a_look * -(-times.watch // times.every) if times else 0)
 
     def times(self, spec: object) -> Times | None:

@@ -54,7 +54,7 @@ MOST_PAGES = 10_000
 MOST_PAGES_HELD = 200
 """Of any other list."""
 
-LONGEST_CURSOR = 4_096
+LONGEST_CURSOR = 4_000
 """Characters of the name of a page: with it, the address of the next one stays one that can be asked for."""
 
 _HEX = re.compile(r"[0-9a-f]{32}")
