@@ -226,7 +226,7 @@ class Batches:
                 ended=frozenset(ended),
                 archive=state.start.archive,
             ),
-            f"look at {counted(len(indexes), 'zone that ended' if ended else 'silent or waiting zone')}",
+            f"look at {counted(len(indexes), 'ended zone' if ended else 'silent or waiting zone')}",
         )
         if described.by_word:
             return described
