@@ -31,6 +31,11 @@ NOT_OURS = "no worker has signed that this campaign made the change"
 A_MOMENT = timedelta(milliseconds=200)
 """How much longer than a change may take is waited: two clocks that tell the time differ a little."""
 
+STORE_BELIEVED = timedelta(minutes=15)
+"""By how much the archive is believed that a change was recorded earlier than its worker has dated it, whose
+clock may run ahead: whoever can write to a folder sets the times of its files as he likes.
+"""
+
 NOT_SHOWN = "what the campaign sent never showed: somebody else has made the change"
 """Why nothing is signed of a look, nor taken back, where that is recorded."""
 
@@ -48,7 +53,9 @@ class OwnChange:
 
     record: Intent
     at: datetime
-    """When that was recorded: by whoever did so, whose clock may run ahead, or by the archive if earlier."""
+    """When that was recorded: by whoever did so, whose clock may run ahead, or by the archive if earlier, but
+    for no more than ``STORE_BELIEVED``.
+    """
     proposal: Proposal
     """The archive's, which ``record`` names."""
     reason: str | None
@@ -122,7 +129,8 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             return None
         at = record.at
         if began < at + policy.watch:
-            at = min(at, await connections.archive.stored_at(sent.key))
+            stored = await connections.archive.stored_at(sent.key)
+            at = min(at, max(stored, at - STORE_BELIEVED))
         return OwnChange(
             record=record,
             at=at,

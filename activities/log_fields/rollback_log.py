@@ -6,6 +6,7 @@ others wrote meanwhile can be told from it.
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -36,6 +37,11 @@ _WRITTEN = re.compile(rf"[^/]+/put-[^/]+|{_JOB.pattern}|new-job")
 _WRITTEN_IN_RUN = re.compile(rf"(?:[^/]+/)?(?:{_WRITTEN.pattern})")
 _LEAVES_NOTHING = re.compile(r"-ruleset-[0-9]+$|-challenge$")
 """Intents of requests that leave nothing to be taken back: a ruleset without rules, a challenge."""
+
+CLOCKS_DIFFER = timedelta(minutes=1)
+"""How much earlier than the record of a write its intent may have been stored, which comes after it: machines
+that keep an archive together have a clock each.
+"""
 
 
 class RollbackLog:
@@ -80,14 +86,20 @@ class RollbackLog:
 
     async def _refuse_lost_intents(self) -> None:
         """Raises ArchiveCorrupt where something is on record as written, and an intent may say that it is
-        left in that does not count: without it all would be taken for what others have made.
+        left in that does not count: without it all would be taken for what others have made. One that was
+        stored before anything was on record is no intent of the run's.
         """
-        if not await self._is_written(self._run, _WRITTEN_IN_RUN):
+        if not (written := await self._written(self._run, _WRITTEN_IN_RUN)):
             return
-        start = self._start
-        if key := await unproven_last(
+        start, archive = self._start, self._archive
+        # The one that was stored last.
+        key = await unproven_last(
             self._connections, start.target.zone, start.area, run=run_of(start), forgiving=True
-        ):
+        )
+        if not key:
+            return
+        first = min([await archive.stored_at(record) for record in written])
+        if await archive.stored_at(key) >= first - CLOCKS_DIFFER:
             raise ArchiveCorrupt(f"the record {key} in the archive does not count, and may be the campaign's")
 
     async def _left(self) -> list[SentBefore]:
@@ -98,11 +110,13 @@ class RollbackLog:
         )
         return [sent for sent in found if not _LEAVES_NOTHING.search(sent.key)]
 
-    async def _is_written(self, prefix: str, names: re.Pattern[str] = _WRITTEN) -> bool:
-        async for key in self._archive.list(prefix):
-            if names.fullmatch(key.removeprefix(f"{prefix}/")):
-                return True
-        return False
+    async def _is_written(self, prefix: str) -> bool:
+        return bool(await self._written(prefix))
+
+    async def _written(self, prefix: str, names: re.Pattern[str] = _WRITTEN) -> list[str]:
+        """The records of writes under a prefix."""
+        keys = [key async for key in self._archive.list(prefix)]
+        return [key for key in keys if names.fullmatch(key.removeprefix(f"{prefix}/"))]
 
     def _at(self, trail: str) -> str:
         return f"{self._run}/{trail}" if trail else self._run

@@ -41,11 +41,14 @@ def in_turn(free: int, users: Sequence[Claims], covered: Callable[[int], int]) -
     Each place goes to the user that has the fewest, of those that have somebody for it and not ``most``: one
     whose calls are slow or refused ends with its share, and the others go on. As where all are one user's
     (``TargetTable.within``), places are left free for a target that needs more than there are; and one that
-    stands for more zones than its user may have goes alone. ``covered``: how many zones a target stands for.
+    stands for more zones than its user may have goes alone. A pending one that needs more than there are
+    holds back no ready one, whose people have signed: only other pending ones, so that those run out.
+    ``covered``: how many zones a target stands for.
     """
     next_ones = [claims.in_order() for claims in users]
     turns = [(claims.taken, number) for number, claims in enumerate(users)]
     heapify(turns)
+    no_new = False
     while turns and free > 0:
         taken, number = heappop(turns)
         following = next(next_ones[number], None)
@@ -53,6 +56,10 @@ def in_turn(free: int, users: Sequence[Claims], covered: Callable[[int], int]) -
             continue
         zones = covered(following[0])
         if taken and taken + zones > users[number].most:
+            continue
+        if following[1] and (no_new or zones > free):
+            # Its user has no ready one left, since those come first.
+            no_new = True
             continue
         if zones > free:
             return

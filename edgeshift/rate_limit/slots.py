@@ -235,7 +235,9 @@ def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
         return book
     grid = _Grid(book.terms)
     open_until = max((grid.start(item.index + 1) for item in book.blocks), default=now)
-    open_until = min(open_until, (now if stricter else book.asked) + longest)
+    # A book that was kept before it said when somebody asked: just now, since its slots are out all the same.
+    asked = now if stricter or not book.asked else book.asked
+    open_until = min(open_until, asked + longest)
     return SlotBook(terms=terms, now=now, asked=now, blocked_until=max(book.blocked_until, open_until))
 
 

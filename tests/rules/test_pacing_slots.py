@@ -227,6 +227,14 @@ def test_laxer_terms_count_once_nobody_has_asked_by_the_stricter_for_a_window() 
     assert with_terms(book, START + 302, strict).terms == strict
 
 
+def test_slots_that_an_earlier_version_has_leased_are_waited_for() -> None:
+    """Its book does not say when somebody asked last; laxer terms of the next one begin after its blocks."""
+    book, before = lease(SlotBook(terms=PaceTerms(limit=600)), START, "anyone", Lane.NORMAL, 1000)
+    assert book.asked == 0
+    book, given = lease(with_terms(book, START + 1, PaceTerms()), START + 1, "anyone", Lane.NORMAL, 1000)
+    assert given.count == 0 and START + 1 + given.first_in >= slots(START, before)[-1]
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(terms_of_a_user, min_size=2, max_size=3),

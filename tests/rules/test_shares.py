@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from edgeshift.campaign.shares import Claims, in_turn, most_of_one
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import Caller, Callers, ReportKind, Step
 from tests.rules.ledger_kit import HOUR, NOW, ledger, report
+from workflows.campaign.turns import Turns
 
 ANN = Caller(credential="env:ANN", user="a")
 BEN = Caller(credential="env:BEN", user="b")
@@ -124,6 +127,21 @@ def test_one_that_stands_for_more_zones_than_there_are_places_waits_for_its_plac
     assert found(6, 4, 6) == [0, 10]
 
 
+def test_a_new_one_that_needs_more_places_than_there_are_holds_back_nobody_whose_people_have_signed() -> None:
+    """An account of thirty zones that nobody has seen yet; its places come free once those that are ready
+    have run out, since no other new one takes them.
+    """
+    covers = {0: 30}
+
+    def found(free: int, taken: int, ready: range, new: range) -> list[tuple[int, bool]]:
+        users = claims(0, pending=range(1)), claims(taken, ready, new)
+        return list(in_turn(free, users, lambda index: covers.get(index, 1)))
+
+    assert found(25, 15, range(10, 13), range(20, 29)) == [(10, False), (11, False), (12, False)]
+    assert found(25, 15, range(0), range(20, 29)) == []
+    assert found(33, 7, range(10, 13), range(20, 29)) == [(0, True), (10, False), (11, False), (12, False)]
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=5),
     st.integers(0, 40),
@@ -165,6 +183,25 @@ def test_credentials_of_one_user_share_one_share() -> None:
     hidden = hide(callers.others_than(1), callers.targets(frozenset({1})))
     found = ledger(5, begun=False)
     assert list(found.indexes(TargetState.PENDING, hidden=hidden)) == [2]
+
+
+@pytest.mark.parametrize("off", [{}, {"recalled": False}, {"unrecorded": ["a ruling"]}], ids=str)
+def test_no_place_is_kept_for_new_ones_while_none_is_started(off: dict[str, Any]) -> None:
+    """While the archive does not say what was rejected, what people have signed takes the only place."""
+    found = ledger(2)
+    found.places[0], found.places[1] = TargetState.PENDING, TargetState.READY
+    state: Any = SimpleNamespace(
+        ledger=found,
+        callers=TargetCallers(callers_of([ANN, BEN]), 2),
+        shares_window=True,
+        stopped=b"",
+        wave=0,
+        area=SimpleNamespace(reversible=True),
+        start=SimpleNamespace(waves=[SimpleNamespace(end=2)], window=1, grows_by=None),
+        **{"recalled": True, "unrecorded": [], **off},
+    )
+    assert Turns(state).to_grant() == ([1] if off else [])
+    assert Turns(state).to_start() == ([] if off else [0])
 
 
 @pytest.mark.parametrize("keeps", [True, False])

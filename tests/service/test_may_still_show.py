@@ -5,6 +5,7 @@ long as its request may have been on the wire before that.
 from __future__ import annotations
 
 import dataclasses
+import os
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -202,8 +203,8 @@ async def test_a_commit_that_may_have_been_on_the_wire_has_not_landed_when_its_e
 async def test_a_commit_that_a_clock_ahead_has_dated_is_watched_from_when_the_archive_took_it(
     tmp_path: Path,
 ) -> None:
-    """By its own date it would be watched for an hour more than anybody does, and nothing would be signed."""
-    async with sent(tmp_path, ago=-3600) as door:
+    """By its own date it would be watched for longer than anybody does, and nothing would be signed."""
+    async with sent(tmp_path, ago=-600) as door:
 
         @named_failures
         async def own() -> OwnChange | None:
@@ -213,6 +214,24 @@ async def test_a_commit_that_a_clock_ahead_has_dated_is_watched_from_when_the_ar
         assert found is not None and found.watch == timedelta(0)
         assert found.watched_enough and found.may_show
         assert not dataclasses.replace(found, watch=timedelta(minutes=5)).watched_enough
+
+
+async def test_a_change_whose_file_is_said_to_be_old_is_not_watched_enough(tmp_path: Path) -> None:
+    """Whoever can write to a folder sets the times of its files: a change that was just made would be signed
+    at once. They shorten its watch by no more than a clock may run ahead.
+    """
+    async with sent(tmp_path, ago=-600) as door:
+        intent = tmp_path / "state" / "archive" / intent_key(door.gate.zone, Area.WAF, "first")
+        assert intent.exists()
+        os.utime(intent, (0, 0))
+
+        @named_failures
+        async def own() -> OwnChange | None:
+            return await last_change(door.gate.connections, door.gate.start)
+
+        found = await begun().run(own)
+        assert found is not None and found.watched_enough
+        assert not dataclasses.replace(found, watch=timedelta(minutes=20)).watched_enough
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["clock right", "clock ahead"])

@@ -232,6 +232,31 @@ async def test_an_intent_that_does_not_count_says_nothing_where_nothing_was_writ
         await log_of(kept, back=True).any_sent()
 
 
+@pytest.mark.parametrize("what", ["rules", "job to be changed", "job to be created"])
+async def test_an_old_intent_that_does_not_count_holds_up_no_retry(
+    kept: Kept, log: RollbackLog, what: str
+) -> None:
+    """One from before the run wrote anything is none of its own: what it was about to send, and then did not,
+    as where its turn did not come, is recorded anew by the next try.
+    """
+    old = intent_key(ZONE, Area.LOG_FIELDS, "of-a-worker-taken-out-of-the-roots")
+    kept.lay(old, await by_a_stranger(kept, old, intent()), ago=timedelta(days=90))
+    match what:
+        case "rules":
+            await log.base("r", Version(3, [RULE]))
+            await log.sending("r", 3, [RULE])
+        case "job to be changed":
+            await log.changing_job(JOB)
+        case _:
+            await log.creating_job("ours")
+    assert not await log_of(kept, back=True).any_sent()
+    assert await log_of(kept).begin("p-2") == "p-2"
+    # One that was stored as late as the write may be in the place of its own.
+    kept.lay(PUT, await by_a_stranger(kept, PUT, intent()))
+    with pytest.raises(ArchiveCorrupt, match=PUT):
+        await log_of(kept).begin("p-2")
+
+
 async def test_where_a_target_stands_is_unknown_while_its_last_intent_does_not_count(
     kept: Kept, tmp_path: Path
 ) -> None:

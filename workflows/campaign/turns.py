@@ -76,6 +76,8 @@ class Turns:
         taken = [0] * callers.users
         for index in ledger.taking_places(state.stopped):
             taken[callers.user_of(index)] += ledger.covered(index)
+        # None is started meanwhile: places would be left free for it.
+        starts = state.recalled and not state.unrecorded
         begun = bytes(ledger.places)[: state.start.waves[state.wave].end]
         left, window = callers.users_left(begun, state.stopped), self._window.most_in_flight()
         claims = [
@@ -83,7 +85,7 @@ class Turns:
                 taken=zones,
                 most=most_of_one(window, len(left - {user})),
                 ready=self._of_user(user, ready=True),
-                pending=self._of_user(user, ready=False),
+                pending=self._of_user(user, ready=False) if starts else iter(()),
             )
             for user, zones in enumerate(taken)
         ]
