@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Protocol
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import heartbeating, hold_of, named_failures
+from activities.boundary import LONGEST, heartbeating, hold_of, named_failures
 from activities.connections import Connections
 from activities.ways import Ways
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
@@ -28,12 +29,18 @@ from edgeshift.rate_limit.circuit import (
 )
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.clock import Clock
-from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import Misconfigured, NoTurn, ServiceError
 
 LOOKS_EVERY = 5.0
 """Seconds between looks whether somebody else has found the service to answer again; a quarter of a scaled
 minute where that is less.
+"""
+
+MOST_MINUTES = 60
+"""A worker that does not find a secret waits for it as many scaled minutes as its activity was tried, and
+this long at most, before another worker takes the activity over. With the tries that a plan's batch has, that
+makes a day and a half.
 """
 
 
@@ -118,15 +125,37 @@ class HeldCallActivities:
 
     async def wait_out(self, spec: CampaignSpec, failure: Exception) -> None:
         """Within an activity that heartbeats: return once a call may be made again that was held, refused for
-        its credential, or given no turn. Raises WorkerStops where the worker is to end, and the failure
-        itself where it is another one.
+        its credential, or given no turn. Raises WorkerStops where the worker is to end, WorkerLacks where it
+        does not find the credential for a while, and the failure itself where it is another one.
         """
-        if hold := hold_of(failure):
+        if isinstance(failure, CredentialMissing):
+            await self._until_found(spec, failure)
+        elif hold := hold_of(failure):
             await self._until_free(spec, (hold,), (hold,))
         elif isinstance(failure, NoTurn):
             await self._pause(spec)
         else:
             raise failure
+
+    async def _until_found(self, spec: CampaignSpec, missing: CredentialMissing) -> None:
+        """Holds nobody's calls: that this worker does not find a secret says nothing of the others."""
+        minutes, now = min(activity.info().attempt, MOST_MINUTES), self._connections.clock.now
+        until = now() + minutes * timedelta(seconds=terms_of(spec).minute)
+        while self._lacks(spec, missing.credential):
+            if now() >= until:
+                # Temporal gives it to any worker that has room, which may find the secret.
+                raise ApplicationError(str(hold_of(missing))[:LONGEST], type="WorkerLacks")
+            await self._pause(spec)
+
+    def _lacks(self, spec: CampaignSpec, reference: str) -> bool:
+        ways = self._connections.ways(spec)
+        try:
+            for credential in spec.service.credentials:
+                if credential.reference == reference:
+                    ways.credential(credential)
+        except SecretRefError:
+            return True
+        return False
 
     async def _until_free(
         self, spec: CampaignSpec, holds: Iterable[OpenCircuit], apart: Iterable[OpenCircuit] | None

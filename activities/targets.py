@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -49,6 +50,8 @@ from edgeshift.stores.documents import (
     get_document,
     put_document,
 )
+
+Made = TypeVar("Made")
 
 LINES_OF_A_PART = 10
 """Lines of a batch's report that are archived together, again with each line that is added to them. Then few
@@ -126,7 +129,7 @@ class TargetActivities:
         """Assess a batch of targets by reading alone, and keep what was read. A zone that cannot be read is
         named with its error. Another attempt goes on where this one has come to: heartbeats name the parts of
         the report that are in the archive. Where calls are stopped meanwhile, it waits until they go again,
-        and its heartbeats say why.
+        and its heartbeats say why. Raises WorkerLacks where this worker does not find the secret.
         """
         targets = await self._connections.targets(message.targets)
         spec = await self._connections.spec(message.spec)
@@ -139,8 +142,7 @@ class TargetActivities:
                 if (hold := hold_of(failure)) is None or (waits := waits + 1) <= MOST_WAITS:
                     if hold is not None and hold.trouble is Trouble.OUTAGE:
                         floor = drop_unread(parts, lines, floor)
-                    come_to(*parts, PlanWaits(why=str(hold or failure)[:LONGEST_WHY]))
-                    await self._waiting.wait_out(spec, failure)
+                    await self._wait_out(spec, failure, parts)
                     continue
                 line = line_of(index, targets[index], str(failure))
             waits = 0
@@ -154,8 +156,9 @@ class TargetActivities:
         return AssessedBatch(report=await put_document(self._connections.archive, report))
 
     async def _assessed_before(self, message: AssessBatch) -> tuple[list[str], list[ZoneAssessment]]:
-        """The parts that an earlier attempt has archived, and the lines in them. Where they cannot be read,
-        the batch is read anew.
+        """The parts that an earlier attempt has archived, and the lines in them, without the last ones that
+        could not be read: an outage may have begun by then, which that attempt may have known of. Where they
+        cannot be had, the batch is read anew.
         """
         parts = [told for told in activity.info().heartbeat_details if isinstance(told, str)]
         lines: list[ZoneAssessment] = []
@@ -165,7 +168,21 @@ class TargetActivities:
         except ArchiveError as failure:
             activity.logger.warning("targets are read again: %s", failure)
             return [], []
+        drop_unread(parts, lines, 0)
         return parts, lines
+
+    async def _wait_out(self, spec: CampaignSpec, failure: Exception, parts: Sequence[str] = ()) -> None:
+        come_to(*parts, PlanWaits(why=str(hold_of(failure) or failure)[:LONGEST_WHY]))
+        await self._waiting.wait_out(spec, failure)
+
+    async def _once_calls_go(self, spec: CampaignSpec, make: Callable[[], Awaitable[Made]]) -> Made:
+        """What is made with calls, again after each wait where they were stopped."""
+        while True:
+            try:
+                return await make()
+            except (ServiceError, CredentialMissing) as failure:
+                await self._wait_out(spec, failure)
+                come_to()
 
     async def _assess_one(
         self, digest: str, spec: CampaignSpec, index: int, target: Target
@@ -187,16 +204,17 @@ class TargetActivities:
     @named_failures
     @heartbeating
     async def merge(self, message: MergeAssessment) -> AssessmentResult:
-        """One report out of the batches', and the targets anew with canaries of every shape."""
+        """One report out of the batches', and the targets anew with canaries of every shape. It waits as
+        ``assess`` does where calls are stopped.
+        """
         spec = await self._connections.spec(message.spec)
         lines: list[ZoneAssessment] = []
         for part in message.reports:
             lines += (await get_document(self._connections.archive, AssessedTargets, part)).root
         targets = await self._connections.targets(message.targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
-        frozen = await self._freeze(
-            message.spec, ordered := freeze([target.zone for target in targets], shapes, spec.waves)
-        )
+        ordered = freeze([target.zone for target in targets], shapes, spec.waves)
+        frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered))
         places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
         moved = [
             line.model_copy(update={"index": places[line.zone.id][0], "wave": places[line.zone.id][1]})
@@ -207,7 +225,7 @@ class TargetActivities:
             name=spec.name,
             made_at=self._connections.clock.now(),
             zones=moved,
-            service_time=await self._service_time(message.spec, spec),
+            service_time=await self._once_calls_go(spec, partial(self._service_time, message.spec, spec)),
         )
         readings = PlannedReadings(tuple(line.reading for line in moved))
         return AssessmentResult(
@@ -228,17 +246,8 @@ class TargetActivities:
         client = self._connections.client(digest, spec, spec.service.credentials[0])
         if client.service_time() is None:
             # This worker has asked nothing yet: another one made the assessment.
-            await self._ask_once(spec, client)
+            await anext(client.zones(), None)
         return self._connections.time_at(client)
-
-    async def _ask_once(self, spec: CampaignSpec, client: ServiceClient) -> None:
-        while True:
-            try:
-                await anext(client.zones(), None)
-            except (ServiceError, CredentialMissing) as failure:
-                await self._waiting.wait_out(spec, failure)
-            else:
-                return
 
 
 def line_of(index: int, target: Target, error: str = "") -> ZoneAssessment:

@@ -103,6 +103,8 @@ OF_CAMPAIGNS: Mapping[str, Failure] = {
     "CampaignOver": Failure(_NOTHING, ExitCode.REFUSED, ReasonCode.FAILED, tries=1),
     "NothingToDo": Failure(_NOTHING, ExitCode.NOTHING, ReasonCode.FAILED, tries=1),
     "WorkerStops": Failure(_NOTHING, _FAILED, ReasonCode.FAILED),
+    # Another worker may find the secret: that is why it is no CredentialMissing, which is final.
+    "WorkerLacks": Failure(_NOTHING, _SERVICE, ReasonCode.CREDENTIAL_MISSING),
     "CampaignGone": Failure(_NOTHING, _FAILED, ReasonCode.FAILED, tries=1),
     "CampaignClosed": Failure(_NOTHING, _FAILED, ReasonCode.FAILED, tries=1),
 }
@@ -153,6 +155,7 @@ HINTS: Mapping[str, str] = {
     "InvalidCredential": _NEW_CREDENTIAL,
     "Unauthorized": _NEW_CREDENTIAL,
     "CredentialMissing": _CHECK_REFERENCE,
+    "WorkerLacks": _CHECK_REFERENCE,
     "SecretUnresolved": _CHECK_REFERENCE,
     "SecretRefError": _CHECK_REFERENCE,
     "Forbidden": "give the credential the permissions that docs/operators.md lists",

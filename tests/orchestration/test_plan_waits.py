@@ -5,6 +5,7 @@ has read.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -12,12 +13,22 @@ from typing import Any
 
 import pytest
 from temporalio.client import Client
+from temporalio.testing import ActivityEnvironment
 
-from edgeshift.messages import AssessmentResult, PlanReport
+from activities.circuit import HeldCallActivities, HeldHere
+from activities.connections import Connections
+from activities.targets import TargetActivities, line_of
+from edgeshift.messages import AssessmentResult, MergeAssessment, PlanReport
+from edgeshift.model.fleet import Plan, Target, Zone, quota_id
 from edgeshift.operations import assess
+from edgeshift.operations.campaigns import store_spec
+from edgeshift.rate_limit.circuit import Standing
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.runtime.clock import SystemClock
+from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
 from tests.held_kit import TROUBLES, calls_since, fault, few, last, watched
 from tests.kit import Scene, eventually, fleet_of, scene
-from worker.wiring import workers
+from worker.wiring import area_work, workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
@@ -79,6 +90,71 @@ async def test_a_worker_that_takes_a_waiting_plan_over_goes_on_with_it(
             report, _ = await asyncio.wait_for(plan, 120)
         assert not [line.error for line in report.zones if line.error]
         await _read_once(play, began, stopped)
+
+
+async def test_a_worker_without_the_secret_holds_no_calls_of_the_user(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may have it, and campaigns of theirs go on; the plan does too, once the secret is there."""
+    async with scene(temporal_client, tmp_path, fleet_of(*FLEET), begin=False, paced=True) as play:
+        credential = play.spec.service.credentials[0]
+        variable, told = credential.reference.removeprefix("env:"), list[str]()
+        secret, before = os.environ[variable], await last(play)
+        plan = planning(play, told)
+        await eventually(lambda: _read(play, before, 4), 60, "it reads")
+        with monkeypatch.context() as patch:
+            patch.delenv(variable)
+            await eventually(
+                lambda: _ready(plan.done() or any("was not found" in why for why in told)), 60, "it waits"
+            )
+            await asyncio.sleep(3)
+            assert not plan.done(), plan
+            quota = play.client.get_workflow_handle(quota_id(play.spec.service.caller(credential)))
+            assert (await quota.query("standing", result_type=Standing)).holds == ()
+        assert os.environ[variable] == secret
+        report, result = await asyncio.wait_for(plan, 120)
+        assert result.count == ZONES and not [line.error for line in report.zones if line.error]
+
+
+async def test_putting_a_plan_together_waits_and_tells_why(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the worker has to ask the service what time it is, and lacks the secret for a while."""
+    fleet = fleet_of({"name": "merged.example", "plan": "enterprise"})
+    async with scene(temporal_client, tmp_path, fleet, serve=False, area="esc") as play:
+        connections = Connections(
+            play.client, play.archive, SystemClock(), lambda credential, spec: Unpaced(), str(tmp_path)
+        )
+        held = HeldHere(connections.clock)
+        work = TargetActivities(connections, area_work(connections), HeldCallActivities(connections, held))
+        digest = await store_spec(play.archive, play.spec)
+        zone = Target(zone=Zone(id=play.fleet.zones[0].id, name="m", account="a" * 32, plan=Plan.PRO), wave=0)
+        message = MergeAssessment(
+            spec=digest,
+            targets=await put_document(play.archive, FrozenTargets((zone,))),
+            reports=(await put_document(play.archive, AssessedTargets((line_of(0, zone),))),),
+        )
+        told = list[tuple[Any, ...]]()
+        environment = ActivityEnvironment()
+        environment.on_heartbeat = lambda *details: told.append(details)
+        reference = play.spec.service.credentials[0].reference
+        with monkeypatch.context() as patch:
+            patch.delenv(reference.removeprefix("env:"))
+            merging = asyncio.create_task(environment.run(work.merge, message))
+            await eventually(lambda: _ready(merging.done() or bool(told)), 60, "it waits")
+            assert not merging.done(), merging
+        found = await asyncio.wait_for(merging, 60)
+        assert found.count == 1 and f"{reference} was not found" in told[0][0].why
+        assert (
+            told[-1] == ()
+            and (await held.standing(play.spec.service.caller(play.spec.service.credentials[0]))).holds == ()
+        )
+        report = await get_document(play.archive, PlanReport, found.report)
+        assert report.service_time and report.service_time < report.made_at
+
+
+async def _read(play: Scene, after: int, zones: int) -> bool:
+    return len(await zones_asked(play, after)) >= zones
 
 
 async def _ready(found: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,20 +13,25 @@ from typing import Any
 
 import pytest
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.boundary import come_to, heartbeating
-from activities.circuit import HeldCallActivities, HeldHere
+from activities.circuit import MOST_MINUTES, HeldCallActivities, HeldHere
 from activities.targets import LINES_OF_A_PART, MOST_WAITS, TargetActivities
+from activities.ways import Ways
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import AssessBatch, AssessedBatch, PlanWaits, ZoneAssessment
+from edgeshift.model.failures import PERMANENT
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.runtime.clock import Clock, SystemClock
+from edgeshift.runtime.secret_refs import CredentialMissing
 from edgeshift.runtime.settings import Settings
 from edgeshift.service_api import NoTurn, Outcome, ServerError, ServiceCircuitOpen
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import AssessedTargets, get_document
+from tests.kit import eventually
 
 FIRST, END = 7, 40
 
@@ -63,6 +69,7 @@ class Plans:
         self._lost_at = lost_at
         self._fails = fails
         self._clock = clock or SystemClock()
+        self.held = HeldHere(self._clock)
 
     async def assess(self, digest: str, spec: Any, target: Target, line: ZoneAssessment) -> ZoneAssessment:
         """A line that says which target it is of."""
@@ -73,7 +80,7 @@ class Plans:
         self.read.append(line.index)
         return line.model_copy(update={"fingerprint": f"of {line.index}"})
 
-    async def run(self, *details: Any) -> AssessedBatch:
+    async def run(self, *details: Any, attempt: int = 1) -> AssessedBatch:
         """The batch, by an attempt that is handed these details."""
 
         async def targets(_: str) -> list[Target]:
@@ -86,13 +93,17 @@ class Plans:
             return SPEC
 
         connections: Any = SimpleNamespace(
-            archive=self.archive, targets=targets, spec=spec, clock=self._clock
+            archive=self.archive,
+            targets=targets,
+            spec=spec,
+            clock=self._clock,
+            ways=lambda spec: Ways(spec, lambda _: None),
         )
         works: Any = {Area.WAF: self}
-        waiting = HeldCallActivities(connections, HeldHere(connections.clock))
+        waiting = HeldCallActivities(connections, self.held)
         environment = ActivityEnvironment()
         environment.on_heartbeat = lambda *told: self.told.append(told)
-        environment.info = dataclasses.replace(environment.info, heartbeat_details=details)
+        environment.info = dataclasses.replace(environment.info, heartbeat_details=details, attempt=attempt)
         batch = AssessBatch(spec="0" * 64, targets="0" * 64, first=FIRST, end=END)
         return await environment.run(TargetActivities(connections, works, waiting).assess, batch)
 
@@ -103,6 +114,28 @@ class Quick(SystemClock):
     async def sleep(self, seconds: float) -> None:
         """Return at once."""
         await super().sleep(0)
+
+
+class Skipping(SystemClock):
+    """Waits for nothing: its own time passes at once."""
+
+    def __init__(self) -> None:
+        self.slept = 0.0
+
+    def now(self) -> datetime:
+        """The time, as if everything had been slept."""
+        return super().now() + timedelta(seconds=self.slept)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let the time pass."""
+        self.slept += seconds
+        await super().sleep(0)
+
+
+def lacking(index: int) -> Exception | None:
+    """The secret is asked for from the thirteenth target on, and not found."""
+    missing = CredentialMissing("env:NOBODYS", "env:NOBODYS: the variable NOBODYS is not set")
+    return missing if index >= FIRST + 12 and "NOBODYS" not in os.environ else None
 
 
 def outage() -> ServiceCircuitOpen:
@@ -174,6 +207,68 @@ async def test_what_an_outage_spoilt_before_it_was_known_is_read_again(tmp_path:
     lines = (await get_document(then.archive, AssessedTargets, (await then.run()).report)).root
     assert [line.index for line in lines if line.error] == [FIRST + 3]
     assert [line.index for line in lines] == list(range(FIRST, END))
+
+
+@pytest.mark.parametrize("during", [True, False])
+async def test_what_an_outage_spoilt_is_read_again_by_whoever_takes_over(
+    during: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the worker stops while it waits out the outage, and where it is lost before it knew of it."""
+
+    def fails(index: int) -> Exception | None:
+        if index == FIRST + 3 or FIRST + 8 <= index < FIRST + 15:
+            return ServerError("500", call="zones.get", outcome=Outcome.READ)
+        return outage() if index == FIRST + 15 and during else None
+
+    async def stops(*_: Any) -> None:
+        raise Lost
+
+    gone = Plans(tmp_path, lost_at=None if during else FIRST + 15, fails=fails, clock=Quick())
+    with monkeypatch.context() as patch, pytest.raises(Lost):
+        patch.setattr(HeldCallActivities, "wait_out", stops)
+        await gone.run()
+    then = Plans(tmp_path)
+    told = [one.model_dump() if isinstance(one, PlanWaits) else one for one in gone.told[-1]]
+    lines = (await get_document(then.archive, AssessedTargets, (await then.run(*told)).report)).root
+    assert [line.index for line in lines if line.error] == [FIRST + 3]
+    assert then.read == list(range(FIRST + 8, END))
+
+
+@pytest.mark.parametrize(("attempt", "minutes"), [(1, 1), (7, 7), (1_000, MOST_MINUTES)])
+async def test_a_worker_that_lacks_the_secret_holds_nobody_and_lets_another_go_on(
+    attempt: int, minutes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says why it waits, for longer each time; whoever has the secret goes on after what was read."""
+    clock = Skipping()
+    lacks = Plans(tmp_path, fails=lacking, clock=clock)
+    with pytest.raises(ApplicationError) as raised:
+        await asyncio.wait_for(lacks.run(attempt=attempt), 30)
+    assert raised.value.type == "WorkerLacks" and not raised.value.non_retryable
+    assert raised.value.type not in PERMANENT and "env:NOBODYS was not found" in raised.value.message
+    assert abs(clock.slept - minutes) < 1
+    assert (await lacks.held.standing("u")).holds == ()
+    told = lacks.told[-1]
+    assert "env:NOBODYS was not found" in told[-1].why
+    monkeypatch.setenv("NOBODYS", "a-secret-of-nobody-at-all")
+    has = Plans(tmp_path, fails=lacking)
+    assert await has.run(*told[:-1], told[-1].model_dump()) == await Plans(tmp_path / "whole").run()
+    assert lacks.read + has.read == list(range(FIRST, END))
+
+
+async def test_a_secret_that_comes_back_is_found_where_it_was_lacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a file that is being replaced: nobody else has to take over."""
+    then = Plans(tmp_path, fails=lacking)
+    running = asyncio.create_task(then.run())
+
+    async def waits() -> bool:
+        return bool(then.told) and isinstance(then.told[-1][-1], PlanWaits)
+
+    await eventually(waits, 30, "it waits")
+    monkeypatch.setenv("NOBODYS", "a-secret-of-nobody-at-all")
+    await asyncio.wait_for(running, 30)
+    assert then.read == list(range(FIRST, END))
 
 
 async def test_a_zone_whose_own_reading_is_refused_holds_up_no_other(tmp_path: Path) -> None:
