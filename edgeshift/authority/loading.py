@@ -21,8 +21,7 @@ MOST_LINKS = 8
 
 UID_MAP = Path("/proc/self/uid_map")
 EVERYBODY = ["0", "0", "4294967295"]
-"""The users that this process knows, and how it looks where it knows all of the machine's (user_namespaces(7)).
-"""
+"""The users that this process knows, as they are where it knows all (user_namespaces(7))."""
 
 OVERFLOW_UID = Path("/proc/sys/kernel/overflowuid")
 """As whose the kernel shows what belongs to a user whom this process does not know."""

@@ -207,7 +207,7 @@ class Archive:
         return True
 
     async def oldest(self, prefix: str, most: int) -> list[str]:
-        """The names under a prefix that were stored first, so many, keys or not. Raises ArchiveUnavailable."""
+        """The names under a prefix that were stored first, so many, also odd. Raises ArchiveUnavailable."""
         if self._place is not None:
             first = folder_files.in_a_thread(folder_files.oldest, self._place, checked_key(prefix), most)
             return await self._reach("list", prefix, first)

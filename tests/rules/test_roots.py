@@ -21,8 +21,6 @@ from edgeshift.authority.signers import line_of, parsed
 from edgeshift.authority.signing import SigningFailed
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.worker_pen import worker_pen
-from edgeshift.runtime.settings import load_settings
-from worker.wiring import roots_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ADA, GRACE = PrivateKey.made(), PrivateKey.made()
@@ -164,48 +162,6 @@ def test_what_belongs_to_somebody_else_is_refused_to_a_worker(
     if me == 0:
         os.chown(of, there.st_uid, -1)
     assert files.current().signed
-
-
-def test_a_worker_reads_its_roots_as_their_owner_alone(
-    roots: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it is started with refuses what belongs to somebody else."""
-    monkeypatch.setenv("EDGESHIFT_AUTHORITY_ROOTS", str(roots))
-    monkeypatch.setattr(os, "geteuid", lambda: 4_242)
-    if os.getuid() == 0:
-        os.chown(roots, 4_241, -1)
-    with pytest.raises(RootsError, match="others may write it"):
-        roots_of(load_settings())
-
-
-@pytest.mark.parametrize("lacks", ["", "read-only", "unknown", "container"])
-def test_a_worker_in_a_container_reads_what_is_mounted_from_outside(
-    roots: Path, tmp_path: Path, lacks: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whose it is outside, nobody knows in a container of users of its own, such as rootless podman makes. It
-    counts where it is mounted to be read alone.
-    """
-    owner, there = roots.stat().st_uid, os.statvfs(roots)
-    if owner == 0:
-        for path in (roots, roots.parent, roots.parent / "allowed_signers"):
-            os.chown(path, owner := 4_241, -1)
-    uids, unknown = tmp_path / "uid_map", tmp_path / "overflowuid"
-    uids.write_text("0 0 4294967295\n" if lacks == "container" else "0 1000 1\n1 100000 65536\n")
-    unknown.write_text("65534\n" if lacks == "unknown" else f"{owner}\n")
-    monkeypatch.setattr(loading, "UID_MAP", uids)
-    monkeypatch.setattr(loading, "OVERFLOW_UID", unknown)
-    monkeypatch.setattr(os, "geteuid", lambda: 10_001)
-    flags = there.f_flag & ~os.ST_RDONLY if lacks == "read-only" else there.f_flag | os.ST_RDONLY
-    mounted = os.statvfs_result((*there[:8], flags, there[9], there.f_fsid))
-    monkeypatch.setattr(os, "statvfs", lambda path: mounted)
-    if lacks:
-        with pytest.raises(RootsError, match="others may write it"):
-            load_roots(roots, owned=True)
-        return
-    assert load_roots(roots, owned=True).signed
-    roots.chmod(0o666)
-    with pytest.raises(RootsError, match="mode 666"):
-        load_roots(roots, owned=True)
 
 
 @pytest.mark.parametrize("kind", ["folder", "binary", "large", "none"])

@@ -68,7 +68,7 @@ async def test_a_person_stops_a_campaign_all_the_same(
 async def test_a_person_stops_a_flooded_campaign_all_the_same(
     plant: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of more names than anybody looks at, those that were stored first are read, whatever lies among them."""
+    """Of more names than anybody looks at, those that were stored first are read, whatever lies there."""
     archive, ring = Archive(tmp_path / "archive"), Keyring(tmp_path / "authority")
     ring.make()
     pen = Pen(ring.signer("olga"), archive, "olga")
