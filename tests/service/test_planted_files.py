@@ -83,12 +83,12 @@ async def test_a_person_stops_a_flooded_campaign_all_the_same(
             await archive.create_once(f"signed/autumn/{kind}/{number:064d}", b"{}")
     with monkeypatch.context() as few:
         few.setattr("edgeshift.authority.records.MOST", 3)
-        await pen.word("autumn", SPEC, "resume")
+        await pen.word("autumn", SPEC, "abort")
     read, _ = await as_far_as_read(SignedRecords(archive).words("autumn", oldest=True))
     said = [one.statement for one in read]
     assert sorted((one.number, one.word) for one in said if isinstance(one, WordStatement)) == [
         (1, "pause"),
-        (2, "resume"),
+        (2, "abort"),
     ]
 
 
