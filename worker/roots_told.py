@@ -1,4 +1,6 @@
-"""A worker says which roots of authority it has, and says so again once they have changed."""
+"""A worker says which roots of authority it has, and says so again once they have changed, or what it said is
+gone: people with an archive in which no worker has said it are refused (edgeshift/operations/archives.py).
+"""
 
 from __future__ import annotations
 
@@ -38,16 +40,27 @@ async def roots_told(
 
 async def _keep_telling(identity: str, roots: RootsFiles | None, archive: Archive, key: str) -> None:
     told: tuple[str, str] | None = None
+    lies = ""
     while True:
         held = await asyncio.to_thread(held_by, identity, roots, datetime.now(UTC), key)
-        if told != (held.state, held.digest):
+        new = told != (held.state, held.digest)
+        if new:
             _log(held, first=told is None)
+        if new or await _is_gone(archive, lies):
             try:
-                await tell(archive, held)
+                lies = await tell(archive, held)
                 told = (held.state, held.digest)
             except ArchiveError as why:
                 log.warning("which roots this worker has could not be recorded", reason=str(why))
         await asyncio.sleep(EVERY)
+
+
+async def _is_gone(archive: Archive, key: str) -> bool:
+    """Whether a record is there no more. An archive that cannot be read now is asked another time."""
+    try:
+        return await archive.get_named(key) is None
+    except ArchiveError:
+        return False
 
 
 def _log(held: RootsHeld, *, first: bool) -> None:

@@ -149,7 +149,7 @@ def roots_of(settings: Settings) -> RootsFiles | None:
     """The worker's roots of authority, if it has some. Raises RootsError where they cannot be used."""
     if settings.authority.roots is None:
         return None
-    files = RootsFiles(settings.authority.roots)
+    files = RootsFiles(settings.authority.roots, owned=True)
     files.current()
     return files
 

@@ -1,5 +1,6 @@
-"""Which roots a worker has: what each writes into the archive when it starts and when its roots change, so
-that ``doctor`` can say whether all agree. It proves nothing, and nothing is permitted by it.
+"""Which roots a worker has: what each writes into the archive when it starts, when its roots change and when
+what it wrote is gone, so that ``doctor`` can say whether all agree. It proves nothing, and nothing is
+permitted by it.
 
 A record lies at ``workers/<identity>/<moment>``, created once; the last one counts.
 """
@@ -62,10 +63,12 @@ def held_by(identity: str, roots: RootsFiles | None, now: datetime, key: str = "
     )
 
 
-async def tell(archive: Archive, held: RootsHeld) -> None:
-    """Record what a worker's roots are. Raises ArchiveError."""
+async def tell(archive: Archive, held: RootsHeld) -> str:
+    """Record what a worker's roots are; the record's key. Raises ArchiveError."""
     moment = held.at.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%f")
-    await archive.create_once(f"{_place(held.identity)}/{moment}", held.model_dump_json().encode())
+    key = f"{_place(held.identity)}/{moment}"
+    await archive.create_once(key, held.model_dump_json().encode())
+    return key
 
 
 async def last_told(archive: Archive, identity: str) -> RootsHeld | None:

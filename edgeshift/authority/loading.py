@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ from edgeshift.authority.signers import BadSigners, parsed
 
 LARGEST = 4 * 1024 * 1024
 MOST_LINKS = 8
+
+UID_MAP = Path("/proc/self/uid_map")
+EVERYBODY = ["0", "0", "4294967295"]
+"""The users that this process knows, as they are where it knows all (user_namespaces(7))."""
+
+OVERFLOW_UID = Path("/proc/sys/kernel/overflowuid")
+"""As whose the kernel shows what belongs to a user whom this process does not know."""
 
 _SUCH_AS = {
     "signers": "signers: allowed_signers",
@@ -45,11 +53,12 @@ Stamp = tuple[int, ...]
 
 class RootsFiles:
     """Roots that are read again when one of their files has changed, so that a key that is revoked signs
-    nothing from then on.
+    nothing from then on. ``owned``: as ``load_roots`` has it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, owned: bool = False) -> None:
         self._path = path
+        self._owned = owned
         self._stamps: dict[Path, Stamp] = {}
         self._roots: Roots | None = None
 
@@ -59,7 +68,7 @@ class RootsFiles:
             self._roots = None
             stamps: dict[Path, Stamp] = {}
             # The stamps are those of what was read: a change meanwhile is seen at the next look.
-            self._roots = load_roots(self._path, stamps)
+            self._roots = load_roots(self._path, stamps, owned=self._owned)
             self._stamps = stamps
         return self._roots
 
@@ -75,11 +84,14 @@ def _stamp(found: os.stat_result) -> Stamp:
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode
 
 
-def load_roots(path: Path, stamps: dict[Path, Stamp] | None = None) -> Roots:
-    """The roots of a file. ``stamps`` is given those of the files. Raises RootsError, also where others than
-    whoever this process runs as may write it.
+def load_roots(path: Path, stamps: dict[Path, Stamp] | None = None, *, owned: bool = False) -> Roots:
+    """The roots of a file. ``stamps`` is given those of the files. Raises RootsError, also where a group or
+    everybody may write it. ``owned``: for whoever goes by them, a worker: also where it belongs to others
+    than root and whoever this process runs as. People read the file of a worker's user, or of whoever brings
+    it out, and permit nothing by it.
     """
-    return roots_from(path, _read(path, stamps), lambda name, _: _read(path.parent / name, stamps))
+    read = partial(_read, stamps=stamps, owned=owned)
+    return roots_from(path, read(path), lambda name, _: read(path.parent / name))
 
 
 def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Roots:
@@ -129,13 +141,13 @@ def _mistake(found: Mapping[str, Any]) -> str:
     return said.replace("a valid string", "a text")
 
 
-def _read(path: Path, stamps: dict[Path, Stamp] | None = None) -> str:
+def _read(path: Path, stamps: dict[Path, Stamp] | None, *, owned: bool) -> str:
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
-            _check_writers(path, found)
+            _check_writers(path, found, owned=owned)
             for folder in _folders(path):
-                _check_writers(folder, folder.stat())
+                _check_writers(folder, folder.stat(), owned=owned)
             data = file.read(LARGEST + 1)
     except OSError as why:
         raise RootsError(f"{path}: it cannot be read: {why.strerror}") from None
@@ -162,13 +174,32 @@ def _folders(path: Path) -> Iterator[Path]:
     raise RootsError(f"{path}: it is a link to more than {MOST_LINKS} others")
 
 
-def _check_writers(path: Path, found: os.stat_result) -> None:
-    """That nobody may write it but whoever this process runs as, and root. Raises RootsError."""
+def _check_writers(path: Path, found: os.stat_result, *, owned: bool) -> None:
+    """That nobody may write it but its owner; ``owned``: who is root, or whoever this process runs as. Raises
+    RootsError, OSError.
+    """
     mode, me = stat.S_IMODE(found.st_mode), os.geteuid()
     # In a sticky folder, such as that of a mounted secret, everybody has only their own files.
     sticky = stat.S_ISDIR(found.st_mode) and mode & stat.S_ISVTX
     if mode & (stat.S_IWGRP | stat.S_IWOTH) and not sticky:
         raise RootsError(f"{path}: others may write it (mode {mode:o}); chmod go-w {path}")
     # Root keeps what belongs to those who run workers.
-    if me and found.st_uid not in (0, me):
-        raise RootsError(f"{path}: others may write it (it is user {found.st_uid}'s); chown {me} {path}")
+    if owned and me and found.st_uid not in (0, me) and not _from_outside(path, found.st_uid):
+        raise RootsError(
+            f"{path}: others may write it (it is user {found.st_uid}'s); chown it to root, or to {me}, as"
+            " whom this worker runs"
+        )
+
+
+def _from_outside(path: Path, owner: int) -> bool:
+    """Whether it is mounted into a container of users of its own, to be read alone, and belongs to somebody
+    outside it: nobody here can tell who that is, such as the machine's root, and nobody here can write it.
+    Raises OSError.
+    """
+    try:
+        if owner != int(OVERFLOW_UID.read_text()) or UID_MAP.read_text().split() == EVERYBODY:
+            return False
+    except (OSError, ValueError):
+        # No Linux.
+        return False
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from edgeshift.authority.statements import (
@@ -173,6 +173,14 @@ async def as_far_as_read(asked: Awaitable[tuple[Attested, ...]]) -> Looked:
         return await asked, None
     except StatementsDamaged as damaged:
         return damaged.read, damaged
+
+
+async def surely_read(look: Callable[[], Awaitable[Looked]]) -> Looked:
+    """What a look finds, and what is damaged; looked at once more where something could not be read:
+    that may pass. Raises ArchiveError.
+    """
+    found = await look()
+    return await look() if found[1] is not None and found[1].unread is not None else found
 
 
 class SignedRecords:

@@ -19,6 +19,9 @@ _NAME_THEIRS = "name the archive of the workers: --archive URL or EDGESHIFT_ARCH
 LOOK_EVERY = 0.5
 """Seconds between two looks for what a worker has recorded that has just started."""
 
+MARGIN = 1.0
+"""Seconds that recording it may take."""
+
 
 async def campaign_here(client: Client, archive: Archive, name: str) -> CampaignStart:
     """What a campaign was started with. Raises NotFound, and Refused where it has another archive."""
@@ -74,7 +77,8 @@ async def check_workers(client: Client, archive: Archive) -> None:
     from edgeshift.authority.held import TOLD_WITHIN, last_told
 
     loop = asyncio.get_running_loop()
-    until = loop.time() + TOLD_WITHIN.total_seconds()
+    # A worker that could not record it looks again after that time, and once more.
+    until = loop.time() + 2 * TOLD_WITHIN.total_seconds() + MARGIN
     while identities := await pollers(client):
         # A worker makes the folder of its archive before it polls, so one that is not there is nobody's.
         if not archive.is_made:
@@ -89,6 +93,7 @@ async def check_workers(client: Client, archive: Archive) -> None:
             raise Refused(
                 "the workers keep what they read in another archive: none of those that poll has recorded"
                 f" anything in {archive.name}",
-                _NAME_THEIRS,
+                f"{_NAME_THEIRS}; where it is theirs, and was emptied, or what is under workers/ removed,"
+                " they record it again within seconds, unless they cannot write to it",
             )
         await asyncio.sleep(LOOK_EVERY)

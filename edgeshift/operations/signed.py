@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from edgeshift.authority.door import is_meant, last_word
-from edgeshift.authority.records import SignedRecords, as_far_as_read
+from edgeshift.authority.records import SignedRecords, as_far_as_read, surely_read
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
 from edgeshift.authority.sshsig import PublicKey
@@ -264,24 +264,31 @@ class Pen:
                 )
             )
 
-    async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> None:
+    async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> str:
         """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
         its latest start. A word that stops counts for others, too, but none that begins later.
+
+        Why a pause may not be the last word, though it is signed, since others cannot be read; else nothing.
+        A resume is not signed then. Raises ArchiveError, Refused.
         """
         self.refuse_without(Role.OPERATOR)
         # What is damaged, or floods the archive, keeps nobody from stopping: workers name it, and change
         # nothing meanwhile.
-        starts, lost = await self._records.starts_as_far(campaign)
+        starts, lost = await surely_read(lambda: self._records.starts_as_far(campaign))
         try:
             start = self._own_start(campaign, spec, starts)
         except Refused as why:
             raise (lost.unread if lost else None) or why from None
-        words, _ = await as_far_as_read(self._records.words(campaign, oldest=True))
+        words, lost = await surely_read(lambda: as_far_as_read(self._records.words(campaign, oldest=True)))
+        unread = lost.unread if lost else None
+        if unread is not None and word == "resume":
+            raise unread
         said = [item.statement for item in words if not self._refused(item, Role.OPERATOR)]
         number = max((item.number for item in said if isinstance(item, WordStatement)), default=0) + 1
         # Among equal numbers a pause is the last word: a stranger's high one keeps nobody from stopping.
         number = min(number, HIGHEST)
         await self._put(WordStatement(**self._with(start, STANDS), word=word, number=number, reason=reason))
+        return str(unread) if unread is not None and word == "pause" else ""
 
     async def again(
         self,

@@ -27,7 +27,7 @@ LOOKS_FOR = 5.0
 class NotTold(TemporalTrouble):
     """It was signed that a campaign stops, and the campaign could not be told."""
 
-    def __init__(self, name: str, verb: Word, why: str, pen: Pen) -> None:
+    def __init__(self, name: str, verb: Word, why: str, pen: Pen, unread: str = "") -> None:
         heed, itself = "heed it from now on, and", "the campaign itself comes to know of it at its next sweep"
         if not pen.counts:
             heed = (
@@ -36,7 +36,7 @@ class NotTold(TemporalTrouble):
             heed, itself = f"{heed} operator: then they", f"{itself}, where they do"
         super().__init__(
             f"campaign {name} could not be told to {verb}: {why}. It is signed and archived: workers of that"
-            f" archive {heed} send nothing more of {name} but rollbacks",
+            f" archive {heed} send nothing more of {name} but rollbacks{_unless(unread)}",
             f"`edgeshift {verb} {name}` once more, when Temporal and a worker answer again: else {itself}",
         )
 
@@ -52,8 +52,30 @@ class NotArchived(Failed):
         )
 
 
+class NotLast(Failed):
+    """A campaign was told to pause, and what is signed of that may not be the last word in the archive."""
+
+    def __init__(self, name: str, answer: Answer, unread: str) -> None:
+        super().__init__(
+            f"campaign {name} {answer.text}, and that is signed{_unless(unread)}",
+            f"`edgeshift pause {name}` once more, when `edgeshift doctor` passes: workers go by the last word"
+            " that is signed, whatever Temporal is told",
+        )
+
+
+def _unless(unread: str) -> str:
+    """What keeps a signed pause from being the last word, as ``Pen.word`` says it."""
+    return (
+        f"; but a resume may count before it: what was signed until now cannot be read ({unread})"
+        if unread
+        else ""
+    )
+
+
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Begin no new forward step; answers once every permit that is out is settled. Raises NotTold."""
+    """Begin no new forward step; answers once every permit that is out is settled. Raises NotTold,
+    NotLast.
+    """
     return await _stop(client, name, "pause", by, reason, pen)
 
 
@@ -75,12 +97,13 @@ async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
 
 async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     unsigned: ArchiveError | None = None
+    unread = ""
     if pen is not None:
         # Whoever may not stop it hears that before anything is signed or told.
         pen.refuse_without(Role.OPERATOR)
         spec = await _spec_of(client, name, verb)
         try:
-            await _sign(pen, name, spec, verb, reason)
+            unread = await _sign(pen, name, spec, verb, reason)
         except ArchiveError as why:
             unsigned = why
     signed = pen is not None and unsigned is None
@@ -94,28 +117,32 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
     except (TemporalTrouble, NotFound, Failed) as why:
         if pen is None or not signed:
             raise
-        raise NotTold(name, verb, why.text, pen) from why
+        raise NotTold(name, verb, why.text, pen, unread) from why
     if unsigned is not None:
         raise NotArchived(name, verb, answer, unsigned)
+    if unread:
+        raise NotLast(name, answer, unread)
     return answer
 
 
-async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) -> None:
-    """Sign the word to the start that Temporal tells of; where nobody signed that, to the latest signed."""
+async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) -> str:
+    """Sign the word to the start that Temporal tells of; where nobody signed that, to the latest signed. What
+    ``Pen.word`` says.
+    """
     try:
-        await pen.word(name, spec, verb, reason)
+        return await pen.word(name, spec, verb, reason)
     except Refused:
         if spec is None or not await pen.has_begun(name):
             raise
-        await pen.word(name, None, verb, reason)
+        return await pen.word(name, None, verb, reason)
 
 
 async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str) -> None:
     """Sign that a campaign stops of which Temporal tells nothing; ``why``: what it says instead. The start is
     that of the archive. Raises NotTold where it was signed; ArchiveError; Refused where nothing can be.
     """
-    await pen.word(name, None, verb, reason)
-    raise NotTold(name, verb, why, pen)
+    unread = await pen.word(name, None, verb, reason)
+    raise NotTold(name, verb, why, pen, unread)
 
 
 async def _spec_of(client: Client, name: str, verb: Word) -> str | None:

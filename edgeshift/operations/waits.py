@@ -124,7 +124,11 @@ async def _hear(client: Client, workflow_id: str, trouble: Trouble | None) -> No
 
 async def _why_it_waits(client: Client, told: Payloads) -> list[str]:
     """What the heartbeats of a plan's batch say beside its parts while it waits."""
-    details = await client.data_converter.decode_wrapper(told)
     # Whoever reaches Temporal may tell heartbeats: what makes no sense is left out.
+    try:
+        details = await client.data_converter.decode_wrapper(told)
+    except Exception:
+        # Whatever a codec or converter raises, nothing can be told of it.
+        return []
     found = [one.get("why") for one in details if isinstance(one, dict)]
     return [why for why in found if isinstance(why, str)]

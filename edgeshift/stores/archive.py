@@ -207,11 +207,13 @@ class Archive:
         return True
 
     async def oldest(self, prefix: str, most: int) -> list[str]:
-        """The names under a prefix that were stored first, so many. Raises ArchiveUnavailable."""
+        """The names under a prefix that were stored first, so many, also odd. Raises ArchiveUnavailable."""
+        if self._place is not None:
+            first = folder_files.in_a_thread(folder_files.oldest, self._place, checked_key(prefix), most)
+            return await self._reach("list", prefix, first)
         found: list[tuple[datetime, str]] = []
         try:
-            store = await self._store("list", checked_key(prefix))
-            async for batch in obstore.list(store, prefix=prefix):
+            async for batch in obstore.list(await self._store("list", prefix), prefix=checked_key(prefix)):
                 found += [(item["last_modified"], item["path"]) for item in batch]
                 found = heapq.nsmallest(most, found)
         except (BaseError, OSError) as why:
@@ -321,9 +323,7 @@ class Archive:
             self._is_named(data)
 
     async def _store(self, verb: str, key: str) -> ObjectStore:
-        """What it is written and read by. Raises ArchiveUnavailable where its folder is not the one that was
-        opened.
-        """
+        """What it is written and read by. Raises ArchiveUnavailable where its folder is another one."""
         await self._stand(verb, key)
         if self._remote is None:
             assert self._place is not None

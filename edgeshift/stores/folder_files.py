@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import heapq
+import math
 import os
 import random
 import stat
@@ -135,6 +137,20 @@ def _may_be_file(entry: os.DirEntry[str]) -> bool:
     except OSError:
         # Such as a link to itself.
         return True
+
+
+def oldest(place: FolderPlace, prefix: str, most: int) -> list[str]:
+    """Those of ``names`` that were stored first, so many. One of which nobody can say when counts as stored
+    last, and keeps nobody from the others. Raises OSError as ``names`` does.
+    """
+
+    def stored(name: str) -> tuple[float, str]:
+        try:
+            return os.lstat(place.path / name).st_mtime_ns, name
+        except OSError:
+            return math.inf, name
+
+    return heapq.nsmallest(most, names(place, prefix), key=stored)
 
 
 def names_of_each(place: FolderPlace, prefixes: Sequence[str]) -> list[list[str]]:

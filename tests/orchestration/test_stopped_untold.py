@@ -23,11 +23,12 @@ from edgeshift.operations import calls
 from edgeshift.operations.campaigns import store_spec
 from edgeshift.operations.errors import Failed, NotFound
 from edgeshift.operations.signed import Pen
-from edgeshift.operations.steering import NotTold, pause
+from edgeshift.operations.steering import NotLast, NotTold, pause, stop_untold
 from edgeshift.stores.archive import Archive
 from tests.faults_kit import staged, zone
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import OPERATOR
+from tests.kit.hostile import PLANTED
 from tests.kit.signing import Keys, Roster, key_of
 
 NOWHERE = "127.0.0.1:9"
@@ -177,6 +178,33 @@ async def test_a_stop_is_signed_where_the_campaign_does_not_answer(
         finally:
             await handle.terminate()
         assert await begun.last() == ("pause", spec[:4])
+
+
+async def test_whoever_pauses_unseen_hears_that_it_may_not_be_the_last_word(
+    begun: Begun, temporal_client: Client
+) -> None:
+    """What lies among the words and nobody can read may be a resume with a higher number."""
+    await begun.begin()
+    assert begun.archive.folder is not None
+    PLANTED["a statement that links to itself"](begun.archive.folder / "signed" / begun.spec.name, "word")
+    with pytest.raises(NotTold, match=r"but a resume may count before it: .*could not read"):
+        await stop_untold(begun.pen, begun.spec.name, "pause", "", "it is away")
+
+
+@pytest.mark.embedded
+async def test_whoever_pauses_hears_that_it_may_not_be_the_last_word(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The campaign is told all the same, and stops."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play = stage.play
+        await stage.waits("a")
+        assert play.archive.folder is not None
+        PLANTED["a statement that links to itself"](play.archive.folder / "signed" / play.spec.name, "word")
+        pen = Pen(key_of(OPERATOR), play.archive, OPERATOR)
+        with pytest.raises(NotLast, match=r"is paused; .*and that is signed; but a resume may count"):
+            await pause(play.client, play.spec.name, by=OPERATOR, pen=pen)
+        assert (await play.summary()).state == "paused"
 
 
 @pytest.mark.embedded

@@ -139,21 +139,29 @@ def test_a_link_into_a_folder_that_others_may_write_is_refused(roots: Path, tmp_
 
 
 @pytest.mark.parametrize("name", ["roots.yaml", "allowed_signers", "."])
-def test_what_belongs_to_somebody_else_is_refused(
+def test_what_belongs_to_somebody_else_is_refused_to_a_worker(
     roots: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever it belongs to may write it; root's are everybody's."""
+    """Whoever it belongs to may write it; root's are everybody's. People read it whosever it is, and change
+    it where they may: a worker's user has it, and another brings it out.
+    """
     of = roots.parent / name
     me, there = os.geteuid(), of.stat()
     if me == 0:
         os.chown(of, 4_241, -1)
+    owner, files = of.stat().st_uid, RootsFiles(roots, owned=True)
     monkeypatch.setattr(os, "geteuid", lambda: 4_242)
-    with pytest.raises(RootsError, match=rf"others may write it \(it is user {of.stat().st_uid}'s\); chown"):
-        load_roots(roots)
-    monkeypatch.setattr(os, "geteuid", lambda: of.stat().st_uid)
+    said = rf"others may write it \(it is user {owner}'s\); chown it to root, or to 4242"
+    with pytest.raises(RootsError, match=said):
+        load_roots(roots, owned=True)
+    with pytest.raises(RootsError, match=said):
+        files.current()
+    assert may(roots, ADA, "ada") and RootsFiles(roots).current().signed
+    assert RootsEditor(roots).add("ada", ADA.public, ["operator"])
+    monkeypatch.setattr(os, "geteuid", lambda: owner)
     if me == 0:
         os.chown(of, there.st_uid, -1)
-    assert may(roots, ADA, "ada")
+    assert files.current().signed
 
 
 @pytest.mark.parametrize("kind", ["folder", "binary", "large", "none"])

@@ -5,6 +5,7 @@ audit file written: it is told, and counts for nothing.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -61,6 +62,47 @@ async def test_a_person_stops_a_campaign_all_the_same(
     ]
     starts, _ = await SignedRecords(archive).starts_as_far("autumn")
     assert [one.statement for one in starts] == [begun]
+
+
+@each
+async def test_a_person_stops_a_flooded_campaign_all_the_same(
+    plant: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more names than anybody looks at, those that were stored first are read, whatever lies there."""
+    archive, ring = Archive(tmp_path / "archive"), Keyring(tmp_path / "authority")
+    ring.make()
+    pen = Pen(ring.signer("olga"), archive, "olga")
+    await put(archive, start(), key_of(ring, "olga"))
+    await pen.word("autumn", SPEC, "pause")
+    assert archive.folder is not None
+    for kind in ("start", "word"):
+        (mine,) = (archive.folder / "signed" / "autumn" / kind).iterdir()
+        os.utime(mine, (1, 1))
+        plant(archive.folder / "signed" / "autumn", kind)
+        for number in range(4):
+            await archive.create_once(f"signed/autumn/{kind}/{number:064d}", b"{}")
+    with monkeypatch.context() as few:
+        few.setattr("edgeshift.authority.records.MOST", 3)
+        await pen.word("autumn", SPEC, "abort")
+    read, _ = await as_far_as_read(SignedRecords(archive).words("autumn", oldest=True))
+    said = [one.statement for one in read]
+    assert sorted((one.number, one.word) for one in said if isinstance(one, WordStatement)) == [
+        (1, "pause"),
+        (2, "abort"),
+    ]
+
+
+async def test_what_nobody_can_look_at_counts_as_stored_last(tmp_path: Path) -> None:
+    """It keeps nobody from what was stored before; what goes meanwhile is such a thing."""
+    archive = Archive(tmp_path / "archive")
+    for number, name in enumerate("cab"):
+        await archive.create_once(f"a/{name}", b"")
+        os.utime(tmp_path / "archive/a" / name, (number, number))
+    (tmp_path / "archive/a/\x1b").write_text("")
+    (tmp_path / "archive/a/0").symlink_to("0")
+    assert await archive.oldest("a", 2) == ["a/c", "a/a"]
+    assert set(await archive.oldest("a", 9)) == {"a/c", "a/a", "a/b", "a/0", "a/\x1b"}
+    assert await archive.oldest("b", 9) == []
 
 
 @each

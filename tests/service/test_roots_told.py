@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from temporalio.api.taskqueue.v1 import PollerInfo
+from temporalio.client import Client
 
 from edgeshift.authority.held import RootsHeld, held_by, last_told, tell
 from edgeshift.authority.keyring import Keyring
 from edgeshift.authority.loading import RootsFiles, load_roots
 from edgeshift.doctor.check import State
 from edgeshift.doctor.roots_checks import judged, keys_judged, polls_now
+from edgeshift.operations import archives
+from edgeshift.operations.errors import Refused
 from edgeshift.stores.archive import Archive
+from tests.kit import eventually
+from worker.roots_told import roots_told
 
 
 @pytest.fixture
@@ -108,6 +115,46 @@ def test_doctor_says_where_it_looks_into_another_archive() -> None:
     """Then nothing is known of the workers' roots."""
     (check,) = judged({"a": held("a"), "b": None})
     assert check.state is State.WARNING and "b recorded nothing" in check.text and "--archive" in check.fix
+
+
+async def test_a_worker_says_it_again_where_what_it_said_is_gone(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive that was emptied while it runs is theirs all the same; while it is there, once is enough."""
+    monkeypatch.setattr("worker.roots_told.EVERY", 0.05)
+    assert archive.folder is not None
+
+    async def told() -> bool:
+        return await last_told(archive, "a") is not None
+
+    async with roots_told("a", None, archive):
+        for _ in range(2):
+            await eventually(told, 10, "it says which roots it has")
+            await asyncio.sleep(0.3)
+            assert len([key async for key in archive.list("workers")]) == 1
+            shutil.rmtree(archive.folder / "workers")
+
+
+async def test_an_archive_is_the_workers_where_one_records_at_its_second_try(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever plans meanwhile waits for that; the refusal names what else it may be."""
+
+    async def polls(_: Client) -> list[str]:
+        return ["a"]
+
+    monkeypatch.setattr(archives, "pollers", polls)
+    monkeypatch.setattr("edgeshift.authority.held.TOLD_WITHIN", timedelta(seconds=0.5))
+    client = await Client.connect("127.0.0.1:9", lazy=True)
+    await archive.create_once("archive/other", b"{}")
+    with pytest.raises(
+        Refused, match=r"none of those that poll.*was emptied, or what is under workers/ removed"
+    ):
+        await archives.check_workers(client, archive)
+    waiting = asyncio.create_task(archives.check_workers(client, archive))
+    await asyncio.sleep(1.2)
+    await tell(archive, held("a"))
+    await waiting
 
 
 def test_roots_that_cannot_be_read_are_told_as_such(tmp_path: Path, ring: Keyring) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from edgeshift.messages import Step
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import Refused
-from edgeshift.operations.signed import Drafts, Pen, matching, record
+from edgeshift.operations.signed import Drafts, Pen, Word, matching, record
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from tests.kit.openssh import Keypair
 
@@ -204,6 +204,54 @@ async def test_a_pause_counts_whatever_strangers_have_put_there(archive: Archive
         if known is not None:
             (word,) = mine
             assert isinstance(word, WordStatement) and (word.start, word.number) == (real.digest, 1)
+
+
+class Unsteady(Archive):
+    """An archive whose store does not answer when a record is read, so many times."""
+
+    def __init__(self, folder: Path, keys: Iterable[str], fails: int) -> None:
+        super().__init__(folder)
+        self.fails = dict.fromkeys(keys, fails)
+
+    async def get_named(self, key: str) -> bytes | None:
+        """The record. Raises ArchiveUnavailable, while it does not answer."""
+        if self.fails.get(key):
+            self.fails[key] -= 1
+            raise ArchiveUnavailable(f"{key}: the store answered 503")
+        return await super().get_named(key)
+
+
+async def test_a_pause_is_the_last_word_though_the_store_does_not_answer_once(
+    archive: Archive, ring: Keyring, tmp_path: Path
+) -> None:
+    """It is numbered after those that could not be read at first. Where they cannot be read the next time
+    either, whoever pauses is told, and nobody resumes.
+    """
+    await put(archive, start(), key_of(ring, "olga"))
+    roots, pen = load_roots(ring.roots), Pen(ring.signer("olga"), archive, "olga")
+    for word in ("pause", "resume"):
+        assert await pen.word("autumn", SPEC, word) == ""
+    words = await SignedRecords(archive).words("autumn")
+    keys = [statement_at("autumn", one.digest) for one in words]
+
+    async def said(word: Word, fails: int) -> str:
+        unsteady = Unsteady(tmp_path / "archive", keys, fails)
+        return await Pen(ring.signer("olga"), unsteady, "olga").word("autumn", SPEC, word)
+
+    async def last() -> tuple[str, int]:
+        (begun,) = await SignedRecords(archive).starts("autumn")
+        found = last_word(await SignedRecords(archive).words("autumn"), begun, roots, datetime.now(UTC))
+        assert found is not None
+        return found.word, found.number
+
+    assert "answered 503" in await said("pause", 2) and await last() == ("resume", 2)
+    with pytest.raises(ArchiveUnavailable, match="answered 503"):
+        await said("resume", 2)
+    assert await last() == ("resume", 2)
+    assert await said("pause", 1) == "" and await last() == ("pause", 3)
+    assert await said("resume", 1) == "" and await last() == ("resume", 4)
+    # An abort is the last word whatever its number.
+    assert await said("abort", 2) == "" and (await last())[0] == "abort"
 
 
 async def test_nothing_is_signed_of_a_start_that_is_not(archive: Archive, ring: Keyring) -> None:
