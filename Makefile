@@ -7,9 +7,9 @@ READY := $(VENV)/.ready
 # Every verb that a test types, and every worker, is a process: without bytecode, each would compile edgeshift anew, and
 # each of pytest's workers all tests.
 unexport PYTHONDONTWRITEBYTECODE
-# Tests mostly wait, so that twice as many as the cores of a small machine are played side by side; of those marked
+# Tests mostly wait, so that three times as many as the cores of a small machine are played side by side; of those marked
 # stack, whose stacks have many processes each, three modules. Both runs go on at the same time.
-PYTEST_WORKERS ?= 4
+PYTEST_WORKERS ?= 6
 STACKS ?= 3
 PYTEST_ARGS ?=
 # How often a test that fails is played again; CI says 1, since its machine may stand still for seconds. What passes only
