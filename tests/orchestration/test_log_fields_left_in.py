@@ -219,7 +219,7 @@ async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_
         lost = {"kind": "server_error", "status": 500, "effect": "before", "times": 1}
         await play.control.send("POST", "faults", {**lost, "match": {"call": "rulesets.put", "nth": 2}})
         await play.sign_zone(half(play))
-        # What was not answered may be on the wire for as long as a request may take, here and on the way back.
+        # What was not answered may be on the wire for as long as a request may take, also on the way back.
         outcome, reason = await ended(play, 200)
         assert all(one["fired"] for one in (await play.control.get("faults"))["faults"])
         assert outcome is (ZoneOutcome.SETTLED if resend else ZoneOutcome.ROLLED_BACK), reason

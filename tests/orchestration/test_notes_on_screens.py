@@ -17,7 +17,7 @@ from tests.journeys.cli_kit import in_process
 from tests.kit import fleet_of, scene
 from tests.kit.signing import Keys, Roster, key_of
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 
 STRANGER = "mallory"
 

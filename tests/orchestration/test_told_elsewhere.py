@@ -28,7 +28,7 @@ from tests.faults_kit import staged, zone
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import OPERATOR, eventually, fleet_of, scene
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(300)]
 
 REFUSED = "keeps its documents in another archive ("
 BODY = {"rules": [{"action": "block", "expression": "true"}]}
