@@ -6,13 +6,14 @@ import asyncio
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 
 from edgeshift.runtime.settings import TemporalSettings
@@ -74,9 +75,17 @@ def embedded(temporal_cli_path: Path) -> Iterator[EmbeddedTemporal]:
 
 
 @pytest.fixture
-async def temporal_client(embedded: EmbeddedTemporal) -> Client:
-    """A client of the embedded server, as edgeshift itself connects."""
-    return await connect(TemporalSettings(address=embedded.address), identity="test")
+async def temporal_client(embedded: EmbeddedTemporal) -> AsyncIterator[Client]:
+    """A client of the embedded server, as edgeshift itself connects.
+
+    Whatever the test leaves open there, by design or because it failed, is ended with it: zones of one name
+    have one identifier, so that the next test's campaign would find its zones in the hands of this one's.
+    """
+    client = await connect(TemporalSettings(address=embedded.address), identity="test")
+    yield client
+    async for left in client.list_workflows('ExecutionStatus = "Running"'):
+        with suppress(RPCError):
+            await client.get_workflow_handle(left.id, run_id=left.run_id).terminate("its test has ended")
 
 
 @asynccontextmanager

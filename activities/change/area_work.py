@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from activities.change.fence import Fence
+from activities.change.not_sent import NotSent
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ZoneAssessment
 from edgeshift.model.fleet import Target, Zone, ZoneOutcome
 from edgeshift.service_api import ServiceClient
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,15 @@ class Step:
     def zone(self) -> Zone:
         """The target of the step."""
         return self.change.start.target.zone
+
+
+async def in_time(step: Step, reading: Awaitable[T], what: str = "a fresh reading") -> T:
+    """A reading that precedes a request, within what is left of the step's time. Raises NotSent."""
+    try:
+        async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+            return await reading
+    except TimeoutError:
+        raise NotSent(f"{what} did not come in time", turn=False) from None
 
 
 class AreaWork(Protocol):

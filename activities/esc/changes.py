@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import SecretStr
 
-from activities.change.area_work import AreaWork, Step
+from activities.change.area_work import AreaWork, Step, in_time
 from activities.change.intents import own_commit
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
@@ -177,20 +176,21 @@ class EscWork(AreaWork):
         """
         archive, snapshot = self._connections.archive, step.change.snapshot
         before = digest(esc.state((await get_document(archive, Snapshot[esc.Reading], snapshot)).reading))
-        try:
-            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
-                covered = await self._covered(step)
 
-                async def read() -> tuple[esc.Reading, Reason | None]:
-                    return await read_scope(self._connections, step.client, step.zone, covered, urgent=True)
+        async def look() -> tuple[esc.Reading, Reason | None]:
+            covered = await self._covered(step)
 
-                reading, gone = found = await read()
-                if gone or digest(esc.state(reading)) != before or step.change.step is Kind.SET_SECRET:
-                    # A difference is believed when it stays; so is that there is no secret, since one that
-                    # did not show would be lost for good.
-                    reading, gone = await twice("esc.get", read, first=found)
-        except TimeoutError:
-            raise NotSent("the fresh reading did not come in time", turn=False) from None
+            async def read() -> tuple[esc.Reading, Reason | None]:
+                return await read_scope(self._connections, step.client, step.zone, covered, urgent=True)
+
+            reading, gone = found = await read()
+            if gone or digest(esc.state(reading)) != before or step.change.step is Kind.SET_SECRET:
+                # A difference is believed when it stays; so is that there is no secret, since one that did
+                # not show would be lost for good.
+                return await twice("esc.get", read, first=found)
+            return found
+
+        reading, gone = await in_time(step, look())
         if gone or (gone := esc.too_late(self._connections.time_at(step.client), step.client.profile)):
             raise NotSent(text_of(gone), ChangeStatus.DRIFTED)
         if digest(esc.state(reading)) != before:

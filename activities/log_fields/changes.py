@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from activities.boundary import hold_of
-from activities.change.area_work import AreaWork, Step
+from activities.change.area_work import AreaWork, Step, in_time
 from activities.change.intents import left_in, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
@@ -15,7 +15,7 @@ from activities.log_fields.jobs import JobsWriter
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
 from activities.log_fields.rollback_log import RollbackLog
-from activities.log_fields.rulesets import ANSWERED, RulesetWriter, Written, in_time
+from activities.log_fields.rulesets import ANSWERED, RulesetWriter, Written
 from activities.log_fields.targets import refuse_unknown_additions
 from activities.readings import keep_reading
 from activities.stable_read import twice

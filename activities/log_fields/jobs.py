@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
-from activities.change.area_work import Step
+from activities.change.area_work import Step, in_time
 from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
-from activities.log_fields.rulesets import ANSWERED, Written, in_time, write
+from activities.log_fields.rulesets import ANSWERED, Written, write
 from activities.stable_read import twice
 from activities.ways import Ways
 from edgeshift.areas import log_fields

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from activities.change.area_work import Step
+from activities.change.area_work import Step, in_time
 from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.ruleset_reading import (
@@ -74,15 +73,6 @@ async def write(
     if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
         written.sent = True
     return result
-
-
-async def in_time(step: Step, reading: Coroutine[Any, Any, T]) -> T:
-    """A reading within what is left of the step's time. Raises NotSent."""
-    try:
-        async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
-            return await reading
-    except TimeoutError:
-        raise NotSent("a fresh reading did not come in time", turn=False) from None
 
 
 async def lost_since(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from temporalio import activity
 
-from activities.change.area_work import AreaWork, Step
+from activities.change.area_work import AreaWork, Step, in_time
 from activities.change.calling_off import unless_hurried
 from activities.change.earlier import forgotten_validation
 from activities.change.intent_records import now_of
@@ -44,7 +43,7 @@ EDITED = (
     " what is retried adopts them, and its evidence says so"
 )
 
-Answer = TypeVar("Answer")
+FRESH = "the fresh configuration"
 
 
 class WafWork(AreaWork):
@@ -194,7 +193,7 @@ class WafWork(AreaWork):
         proposals = {one.proposal for one in begun if one.proposal}
         if not proposals:
             return
-        status = await self._in_time(step, lambda: step.client.waf_status(step.zone.id, urgent=True))
+        status = await in_time(step, step.client.waf_status(step.zone.id, urgent=True))
         if not waf.in_validation(status.raw):
             return
         bodies = [(await get_document(there.archive, Proposal, one)).body for one in sorted(proposals)]
@@ -206,7 +205,7 @@ class WafWork(AreaWork):
         """
         known = known | _forms(step.body)
         for _ in range(2):
-            stored = await self._in_time(step, lambda: step.client.entry_point(step.zone.id, urgent=True))
+            stored = await in_time(step, step.client.entry_point(step.zone.id, urgent=True))
             # Rules that somebody has removed are an edit; what is none at all says nothing.
             if stored is not None and stored.raw.get("rules") != [] and (odd := waf.unsound(stored.raw)):
                 said = f"its rules of the new WAF: {odd}"
@@ -215,25 +214,18 @@ class WafWork(AreaWork):
                 return
         raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
 
-    async def _in_time(self, step: Step, read: Callable[[], Awaitable[Answer]]) -> Answer:
-        """A reading that precedes a step. Raises NotSent where it does not come in time."""
-        try:
-            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
-                return await read()
-        except TimeoutError:
-            raise NotSent("what the zone runs did not come in time", turn=False) from None
-
     async def _refuse_other_plan(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone is not Enterprise any more: its reading may be a day
         old. A difference is believed when it stays. An answer without a plan says nothing: NotUnderstood.
         """
-        try:
-            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+
+        async def read() -> str:
+            plan = await present_plan(step.client, step.zone, urgent=True)
+            if plan != Plan.ENTERPRISE.value:
                 plan = await present_plan(step.client, step.zone, urgent=True)
-                if plan != Plan.ENTERPRISE.value:
-                    plan = await present_plan(step.client, step.zone, urgent=True)
-        except TimeoutError:
-            raise NotSent("the zone's plan did not come in time", turn=False) from None
+            return plan
+
+        plan = await in_time(step, read(), "the zone's plan")
         if not plan:
             said = "the zone's plan is not in the answer"
             raise NotUnderstood(said, call="zones.get", path=step.zone.name, outcome=Outcome.READ)
@@ -250,13 +242,9 @@ class WafWork(AreaWork):
         sent_at = await forgotten_validation(self._connections, step.change)
         if sent_at is None:
             return
-        try:
-            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
-                status = (await step.client.waf_status(step.zone.id, urgent=True)).raw
-                begun = waf.in_validation(status)
-                shows = begun and await runs(step.client, step.zone, body)
-        except TimeoutError:
-            raise NotSent("the zone's status did not come in time", turn=False) from None
+        status = await in_time(step, step.client.waf_status(step.zone.id, urgent=True), "the zone's status")
+        begun = waf.in_validation(status.raw)
+        shows = begun and await in_time(step, runs(step.client, step.zone, body), "what the zone runs")
         if begun or step.fence.now() < sent_at + shows_within(step.change.start):
             sent = "a validation has been sent under another permit before"
             raise NotSent(sent, ChangeStatus.UNKNOWN, earlier=begun and not shows)
@@ -266,15 +254,11 @@ class WafWork(AreaWork):
         its page rules would make another proposal of it. A difference is believed when it stays.
         """
         spec = await self._connections.spec(step.change.start.spec)
-        try:
-            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
-                found = await self._differs(step, spec)
-                if found:
-                    first, found = found, await self._differs(step, spec)
-                    if found and found != first:
-                        raise NotSent("the fresh configuration reads otherwise each time")
-        except TimeoutError:
-            raise NotSent("the fresh configuration did not come in time", turn=False) from None
+        found = await in_time(step, self._differs(step, spec), FRESH)
+        if found:
+            first, found = found, await in_time(step, self._differs(step, spec), FRESH)
+            if found and found != first:
+                raise NotSent("the fresh configuration reads otherwise each time")
         if found:
             raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from temporalio.client import Client, Interceptor
 
+    from edgeshift.authority.keyring import Keyring
     from edgeshift.authority.roots import Roots
     from edgeshift.authority.signing import Signer
     from edgeshift.operations.signed import Pen
@@ -234,11 +235,8 @@ class Shell(Asking):
             # It asks on the terminal, for a passphrase or a touch: nothing may turn there from now on.
             self._waits = self._waits or isinstance(found, OpenSSHSigner)
             return found
-        if (folder := self._stack_authority()) is None:
-            return None
-        from edgeshift.authority.keyring import Keyring
-
-        return Keyring(folder).signer(by)
+        keyring = self._stack_keyring()
+        return keyring.signer(by) if keyring is not None else None
 
     def roots_file(self) -> Path | None:
         """The roots that are known here: those of the settings (EDGESHIFT_AUTHORITY_ROOTS), or of the stack
@@ -246,11 +244,8 @@ class Shell(Asking):
         """
         if (path := self.settings.authority.roots) is not None:
             return path
-        if (folder := self._stack_authority()) is None:
-            return None
-        from edgeshift.authority.keyring import Keyring
-
-        return Keyring(folder).roots
+        keyring = self._stack_keyring()
+        return keyring.roots if keyring is not None else None
 
     def roots(self) -> Roots | None:
         """The roots that are known here, or None. Raises RootsError where they cannot be used."""
@@ -299,13 +294,14 @@ class Shell(Asking):
             if note:
                 self.console.print(note, markup=False, soft_wrap=True)
 
-    def _stack_authority(self) -> Path | None:
+    def _stack_keyring(self) -> Keyring | None:
+        from edgeshift.authority.keyring import Keyring
         from edgeshift.cli.found_stack import stack_here
 
         stack = stack_here()
         if stack is None or not stack.authority or stack.archive != self.settings.archive:
             return None
-        return Path(stack.authority)
+        return Keyring(Path(stack.authority))
 
     def print_json(self, value: object) -> None:
         """Print a value as JSON on stdout: no colours, no wrapping. Models are dumped. What a terminal would

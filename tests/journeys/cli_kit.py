@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -220,3 +221,17 @@ def worker_polls(place: Place) -> bool:
     return any(
         check["name"] == "worker" and check["state"] == "ok" for check in json.loads(ran.out)["checks"]
     )
+
+
+def entry_point(place: Place, zone: str, rules: list[Any] | None = None) -> Any:
+    """A zone's entry point at the service; with ``rules``, after somebody has put these."""
+    token = next((place.folder / ".edgeshift/credentials").iterdir()).read_text().strip()
+    path = f"zones/{zone}/rulesets/phases/http_request_firewall_managed/entrypoint"
+    request = urllib.request.Request(
+        f"{place.stack['service']}/{path}",
+        data=None if rules is None else json.dumps({"rules": rules}).encode(),
+        method="GET" if rules is None else "PUT",
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+    )
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+        return json.loads(answer.read())["result"]

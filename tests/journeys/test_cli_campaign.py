@@ -9,17 +9,15 @@ import hashlib
 import json
 import subprocess
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from edgeshift.areas.waf.terraform import plain
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
-from tests.journeys.cli_kit import CLI, Place, running_stack
+from tests.journeys.cli_kit import CLI, Place, entry_point, running_stack
 from tests.rules.hcl_kit import resources
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
@@ -308,20 +306,6 @@ def test_each_zone_was_committed_once(place: Place) -> None:
     """By the simulator's journal: six zones, six commits, after all that was said above."""
     commits = [entry["path"] for entry in place.writes() if "pending" in str(entry["query"])]
     assert len(commits) == len(set(commits)) == 6
-
-
-def entry_point(place: Place, zone: str, rules: list[Any] | None = None) -> Any:
-    """A zone's entry point at the service; with ``rules``, after somebody has put these."""
-    token = next((place.folder / ".edgeshift/credentials").iterdir()).read_text().strip()
-    path = f"zones/{zone}/rulesets/phases/http_request_firewall_managed/entrypoint"
-    request = urllib.request.Request(
-        f"{place.stack['service']}/{path}",
-        data=None if rules is None else json.dumps({"rules": rules}).encode(),
-        method="GET" if rules is None else "PUT",
-        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
-    )
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
-        return json.loads(answer.read())["result"]
 
 
 def test_terraform_is_what_the_service_has(place: Place) -> None:

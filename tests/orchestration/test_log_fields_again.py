@@ -144,18 +144,25 @@ async def test_a_later_attempt_takes_out_only_what_it_has_written_itself(
         assert await listed(play) == HAND_LISTED
 
 
+async def put_right_by_hand(play: Scene, ended_as: str) -> None:
+    """The customer has the fields logged himself, and people begin the zone again that has ended so: it is
+    settled already, and what is there is his.
+    """
+    await rule_by_hand(play, "user-agent")
+    await list_by_hand(play)
+    await begun_again(play, ended_as)
+    outcome, reason = await ended(play)
+    assert outcome is ZoneOutcome.ALREADY_SETTLED, reason
+    assert "user-agent" in (await fields(play))["by hand"] and await listed(play) == HAND_LISTED
+
+
 async def test_a_zone_that_was_rolled_back_and_put_right_by_hand_is_settled_already(
     client: Client, tmp_path: Path
 ) -> None:
     """There is nothing to sign, to send or to watch."""
     async with scene(client, tmp_path, zones(), **ONE) as play:
         await rolled_back_once(play)
-        await rule_by_hand(play, "user-agent")
-        await list_by_hand(play)
-        await begun_again(play, "rolled_back")
-        outcome, reason = await ended(play)
-        assert outcome is ZoneOutcome.ALREADY_SETTLED, reason
-        assert "user-agent" in (await fields(play))["by hand"] and await listed(play) == HAND_LISTED
+        await put_right_by_hand(play, "rolled_back")
 
 
 async def test_what_is_written_by_hand_after_a_commit_that_never_showed_stays(
@@ -173,9 +180,4 @@ async def test_what_is_written_by_hand_after_a_commit_that_never_showed_stays(
         outcome, reason = await ended(play)
         assert outcome is ZoneOutcome.UNKNOWN, reason
         await play.control.send("DELETE", "faults")
-        await rule_by_hand(play, "user-agent")
-        await list_by_hand(play)
-        await begun_again(play, "unknown")
-        outcome, reason = await ended(play)
-        assert outcome is ZoneOutcome.ALREADY_SETTLED, reason
-        assert "user-agent" in (await fields(play))["by hand"] and await listed(play) == HAND_LISTED
+        await put_right_by_hand(play, "unknown")
