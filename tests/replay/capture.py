@@ -162,10 +162,10 @@ async def signed(client: Client, folder: Path) -> None:
         )
         await campaign.signal("zone_report", word)
         await play.until(lambda found: any("said to have ended" in note for note in found.notes))
-        await keep("campaign-signed-running", campaign)
+        await keep("campaign-late-running", campaign)
         await play.sign_everything()
         await play.result()
-        await keep("campaign-signed-closed", campaign)
+        await keep("campaign-late-closed", campaign)
 
 
 async def main() -> None:
