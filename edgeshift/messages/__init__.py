@@ -97,6 +97,7 @@ from edgeshift.messages.steps import (
     TicketOpened,
 )
 from edgeshift.messages.targets import (
+    PROGRESS,
     AssessBatch,
     AssessedBatch,
     AssessmentProgress,
@@ -143,6 +144,7 @@ __all__ = [
     "LOOK",
     "MOST_TOLD_WRONG",
     "OUTLIVED",
+    "PROGRESS",
     "PUBLISHED",
     "UNSIGNED",
     "UNTOLD",
