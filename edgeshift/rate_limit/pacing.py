@@ -139,7 +139,7 @@ class SlotPacer:
             await self._acquire(lane, credential, ahead=step is not None)
             return
         within = step.first_within()
-        if within < self._blocked_until - self._clock():
+        if within < self._closed_until(lane) - self._clock():
             raise TooLate
         try:
             async with asyncio.timeout(max(0.0, within)):
@@ -147,6 +147,11 @@ class SlotPacer:
         except TimeoutError:
             raise TooLate from None
         step.begun = True
+
+    def _closed_until(self, lane: Lane) -> float:
+        """Until when there is no slot in a lane, by what is known: the user is blocked, or none is left."""
+        without = -math.inf if any(slots.left for slots in self._slots) else self._ask_at[lane]
+        return max(self._blocked_until, without)
 
     async def _acquire(self, lane: Lane, credential: str, *, ahead: bool = False) -> None:
         if self._breaker.stops(credential):

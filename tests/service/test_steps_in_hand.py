@@ -115,6 +115,24 @@ def test_what_has_begun_goes_first() -> None:
     skipping(scenario)
 
 
+def test_a_step_of_a_user_who_was_blocked_elsewhere_does_not_wait() -> None:
+    """Another process has told the quota; whoever asked hears when there are slots again."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        pacer = SlotPacer(Leases(Lease.wait(60), slots(100)), clock=clock)
+        for took in (15, 0):
+            began = clock()
+            with in_hand(InHand(lambda: 15.0)), pytest.raises(TooLate):
+                await pacer.acquire(Lane.URGENT)
+            assert abs(clock() - began - took) < 1
+        await asyncio.sleep(50)
+        with in_hand(InHand(lambda: 15.0)):
+            await pacer.acquire(Lane.URGENT)
+        await pacer.aclose()
+
+    skipping(scenario)
+
+
 def test_a_step_that_cannot_begin_in_time_does_not_wait() -> None:
     """The user is blocked for longer; its place is somebody else's."""
 
