@@ -14,12 +14,16 @@ from dataclasses import dataclass
 
 @dataclass
 class InHand:
-    """A step that is in hand. ``first_within``: seconds from now in which its first call has to have its
-    turn, so that time is left for the others. ``begun``: whether it had it: its calls go first from then on.
+    """A step that is in hand. ``left``: seconds that are left for all of its calls. ``begun``: whether the
+    first one had its turn: the others go before everybody else's from then on.
     """
 
-    first_within: Callable[[], float]
+    left: Callable[[], float]
     begun: bool = False
+
+    def first_within(self) -> float:
+        """Seconds in which its first call has to have its turn, so that there is time for the others."""
+        return self.left() / 2
 
 
 _IN_HAND: ContextVar[InHand | None] = ContextVar("in_hand", default=None)

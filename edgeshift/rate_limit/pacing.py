@@ -138,11 +138,10 @@ class SlotPacer:
         if step is None or step.begun:
             await self._acquire(lane, credential, ahead=step is not None)
             return
-        within = step.first_within()
-        if within < self._closed_until(lane) - self._clock():
+        if step.left() < self._closed_until(lane) - self._clock():
             raise TooLate
         try:
-            async with asyncio.timeout(max(0.0, within)):
+            async with asyncio.timeout(max(0.0, step.first_within())):
                 await self._acquire(lane, credential)
         except TimeoutError:
             raise TooLate from None

@@ -49,7 +49,7 @@ def steps_done(processes: int, zones: int) -> tuple[int, int]:
             until = clock() + 30
             try:
                 async with asyncio.timeout(30):
-                    with in_hand(InHand(lambda: (until - clock()) / 2)):
+                    with in_hand(InHand(lambda: until - clock())):
                         for _ in range(CALLS):
                             await pacer.acquire(Lane.URGENT)
                             made += clock() < end
@@ -122,11 +122,11 @@ def test_a_step_of_a_user_who_was_blocked_elsewhere_does_not_wait() -> None:
         pacer = SlotPacer(Leases(Lease.wait(60), slots(100)), clock=clock)
         for took in (15, 0):
             began = clock()
-            with in_hand(InHand(lambda: 15.0)), pytest.raises(TooLate):
+            with in_hand(InHand(lambda: 30.0)), pytest.raises(TooLate):
                 await pacer.acquire(Lane.URGENT)
             assert abs(clock() - began - took) < 1
         await asyncio.sleep(50)
-        with in_hand(InHand(lambda: 15.0)):
+        with in_hand(InHand(lambda: 30.0)):
             await pacer.acquire(Lane.URGENT)
         await pacer.aclose()
 
@@ -140,7 +140,7 @@ def test_a_step_that_cannot_begin_in_time_does_not_wait() -> None:
         pacer = SlotPacer(Leases(slots(100)), clock=clock)
         pacer.blocked(60)
         began = clock()
-        with in_hand(InHand(lambda: 15.0)), pytest.raises(TooLate):
+        with in_hand(InHand(lambda: 30.0)), pytest.raises(TooLate):
             await pacer.acquire(Lane.URGENT)
         assert clock() - began < 1
         # Whoever is no step, or has begun, waits as before.
