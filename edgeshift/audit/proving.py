@@ -345,7 +345,7 @@ class Verifier:
 
     def _answer(self, row: AnswerRow) -> None:
         """As workers recorded it: nothing is proved by it. Of what came to nothing, nothing was used."""
-        if row.nothing_more not in EFFECTIVE:
+        if row.closed not in EFFECTIVE:
             self._index.add_nothing(row.key)
 
     def _campaign(self, row: CampaignRow) -> None:
