@@ -47,6 +47,7 @@ from edgeshift.stores.documents import (
     put_document,
     put_proposal,
 )
+from edgeshift.stores.documents.intents import ClosedAs
 
 CAMPAIGN = "autumn"
 SERVICE = "https://api.example.com/client/v4"
@@ -54,6 +55,7 @@ BEGAN = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
 AGREED, HALTED, SENT = (BEGAN + timedelta(hours=hours) for hours in (1, 2, 3))
 PEOPLE = ("olga", "ada", "grace", "sam")
 EVIDENCE = "e" * 64
+SHOWS = NothingMore.of(ClosedAs.SHOWS)
 
 
 def zone(number: int) -> Zone:
@@ -197,7 +199,7 @@ class Audited:
         return Intent(**{**said, **more})
 
     async def send(
-        self, of: Zone, name: str = "p-1", extra: str = "", nothing: str = "it shows", **more: Any
+        self, of: Zone, name: str = "p-1", extra: str = "", nothing: NothingMore = SHOWS, **more: Any
     ) -> str:
         """Record a commit to a zone, and that it was answered and seen; the name of the record. ``nothing``:
         why nothing more comes of it.
@@ -207,7 +209,7 @@ class Audited:
         key = f"intent/{of.id}/waf/{name}"
         await create_record(self.archive, key, self.intent(of, proposed, proposal=stored, **more))
         for what, record in (
-            ("nothing", NothingMore(reason=nothing)),
+            ("nothing", nothing),
             ("over", Answered()),
             ("seen", Seen()),
         ):

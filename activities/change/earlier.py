@@ -12,8 +12,8 @@ from activities.change.intent_records import (
     GIVEN_UP,
     SentBefore,
     beside_of,
+    closed_as,
     intents_of,
-    reason_of,
 )
 from activities.change.intents import run_of
 from activities.connections import Connections
@@ -39,7 +39,7 @@ async def earlier_of(connections: Connections, change: Change, spec: CampaignSpe
     alike = [
         await _effective(connections, change, spec, key, record.at, sent)
         for key, record, sent in mine
-        if asked.is_alike(sent) and await reason_of(connections, key) in EFFECTIVE
+        if asked.is_alike(sent) and await closed_as(connections, key) in EFFECTIVE
     ]
     return earlier_than(asked, begun, alike, spec.commit.resend_unchanged)
 
@@ -62,7 +62,7 @@ async def forgotten_validation(connections: Connections, change: Change) -> date
         counts = (mine and record.step == Step.VALIDATE.value) or not sent.proven
         if sent.key == own or sent.key.rpartition("-")[2] in known or not counts:
             continue
-        if await reason_of(connections, sent.key) in EFFECTIVE:
+        if await closed_as(connections, sent.key) in EFFECTIVE:
             latest = max(latest or record.at, record.at)
     return latest
 
@@ -73,7 +73,7 @@ async def has_changed(connections: Connections, zone: Zone, area: Area, run: str
     """
     steps = (Step.COMMIT.value, Step.ROLL_BACK.value)
     async for sent in _of_attempt(connections, zone, area, run, attempt):
-        if sent.record.step in steps and await reason_of(connections, sent.key) in EFFECTIVE:
+        if sent.record.step in steps and await closed_as(connections, sent.key) in EFFECTIVE:
             return True
     return False
 

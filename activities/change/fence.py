@@ -14,9 +14,9 @@ from temporalio import activity
 
 from activities.authority import NotLetByRoots, NotSigned, RootsUnreadable, Targets
 from activities.change.earlier import earlier_of
-from activities.change.intent_records import ANSWERED, OPENED
+from activities.change.intent_records import OPENED, ClosedAs
 from activities.change.intents import (
-    came_to_nothing,
+    close_intent,
     commit_may_show,
     insisting,
     intent_key,
@@ -199,13 +199,14 @@ class Fence:
         waits as if it were not.
         """
         if self.intent and result.status in (ChangeStatus.NOTHING_HAPPENED, ChangeStatus.REFUSED):
-            await came_to_nothing(self.connections, self.intent, result.reason)
+            # Its words may be the service's: they decide nothing.
+            await close_intent(self.connections, self.intent, ClosedAs.NOTHING_CAME, result.reason)
 
     async def close(self) -> None:
         """Record that the request was answered, where its effect is immediate: nothing more comes of it."""
         self.unsettled = False
         if self.intent:
-            await came_to_nothing(self.connections, self.intent, ANSWERED)
+            await close_intent(self.connections, self.intent, ClosedAs.ANSWERED)
         self.intent = ""
 
     def time_left(self) -> timedelta:
@@ -271,7 +272,8 @@ class Fence:
         try:
             if not await self._another():
                 return
-            await came_to_nothing(self.connections, self.intent, "another commit was about to be sent")
+            why = "another commit was about to be sent"
+            await close_intent(self.connections, self.intent, ClosedAs.NOTHING_CAME, why)
             await self.connections.clock.sleep(WITHDRAWS_IN)
             gone = not await self._another()
         except ArchiveError as failure:

@@ -21,12 +21,10 @@ from edgeshift.stores.documents import (
     get_record,
     intent_key,
 )
-from edgeshift.stores.documents.intents import ANSWERED as ANSWERED
 from edgeshift.stores.documents.intents import EFFECTIVE as EFFECTIVE
 from edgeshift.stores.documents.intents import GIVEN_UP as GIVEN_UP
-from edgeshift.stores.documents.intents import NEVER as NEVER
 from edgeshift.stores.documents.intents import OPENED as OPENED
-from edgeshift.stores.documents.intents import SHOWS as SHOWS
+from edgeshift.stores.documents.intents import ClosedAs as ClosedAs
 
 AHEAD = timedelta(days=1)
 """How far the clock of whoever wrote an intent may be ahead of this one's."""
@@ -91,10 +89,10 @@ async def _put_right(connections: Connections, key: str) -> bool:
     """Whether it is recorded of an intent that cannot be read that nothing came of it: by a worker; or by a
     person, who signs nothing there, once nothing can come of it any more.
     """
-    if await reason_of(connections, key) not in EFFECTIVE:
+    if await closed_as(connections, key) not in EFFECTIVE:
         return True
     said = await get_record(connections.archive, NothingMore, beside_of(key, "nothing"))
-    if said is None or said.reason in EFFECTIVE:
+    if said is None or said.closed_as in EFFECTIVE:
         return False
     return surely_now(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
 
@@ -149,10 +147,10 @@ async def is_answered(connections: Connections, intent: str) -> bool:
     return await connections.records.proven(Answered, beside_of(intent, "over")) is not None
 
 
-async def reason_of(connections: Connections, intent: str) -> str | None:
+async def closed_as(connections: Connections, intent: str) -> ClosedAs | None:
     """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
     found = await connections.records.proven(NothingMore, beside_of(intent, "nothing"))
-    return None if found is None else found.reason
+    return None if found is None else found.closed_as
 
 
 async def is_seen(connections: Connections, intent: str) -> bool:
@@ -163,7 +161,7 @@ async def is_effective(connections: Connections, intent: str) -> bool:
     """Whether an intent has had an effect, or may have had one or come to: also where it was answered, it has
     none of which it is recorded that it never came to show.
     """
-    if await reason_of(connections, intent) not in EFFECTIVE:
+    if await closed_as(connections, intent) not in EFFECTIVE:
         return False
     seen = await connections.records.proven(Seen, beside_of(intent, "seen"))
     return seen is None or seen.showed is not False
@@ -191,7 +189,7 @@ async def all_left_in(
         mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
         if not mine or record.step != Step.COMMIT.value or record.proposal is None:
             continue
-        if await is_seen(connections, key) or await reason_of(connections, key) not in EFFECTIVE:
+        if await is_seen(connections, key) or await closed_as(connections, key) not in EFFECTIVE:
             continue
         found.append(sent)
     return sorted(found, key=lambda one: one.record.at)

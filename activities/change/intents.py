@@ -10,23 +10,21 @@ from typing import TypeVar
 
 from temporalio import activity
 
-from activities.change.intent_records import ANSWERED as ANSWERED
 from activities.change.intent_records import (
     EFFECTIVE,
     GIVEN_UP,
-    NEVER,
     OPENED,
     all_left_in,
     as_stored,
     beside_of,
     by_server,
+    closed_as,
     intents_of,
     is_answered,
     is_seen,
-    reason_of,
     surely_now,
 )
-from activities.change.intent_records import SHOWS as SHOWS
+from activities.change.intent_records import ClosedAs as ClosedAs
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign.start import zone_policy
@@ -129,15 +127,15 @@ async def is_given_up(connections: Connections, key: str) -> bool:
     return record is not None and record.step == GIVEN_UP
 
 
-async def came_to_nothing(connections: Connections, intent: str, reason: str) -> None:
-    """Record that nothing came of an intent. Where that fails a few times, the intent counts as one that may
-    show.
+async def close_intent(connections: Connections, intent: str, kind: ClosedAs, reason: str = "") -> None:
+    """Record that nothing, or nothing more, comes of an intent. Where that fails a few times, the intent
+    counts as one that may show. ``reason``: for people.
     """
-    key, record = beside_of(intent, "nothing"), NothingMore(reason=reason)
+    key, record = beside_of(intent, "nothing"), NothingMore.of(kind, reason)
     try:
         await insisting(connections, lambda: connections.records.create(key, record))
     except ArchiveError as failure:
-        activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+        activity.logger.warning("not recorded that nothing more comes of %s: %s", intent, failure)
 
 
 async def request_answered(connections: Connections, intent: str) -> None:
@@ -188,10 +186,10 @@ async def commit_may_show(
         key = sent.key
         if not sent.commits or now >= sent.record.at + limit:
             continue
-        reason = await reason_of(connections, key)
-        if reason is None:
+        closed = await closed_as(connections, key)
+        if closed is None:
             return True
-        if answered and reason == ANSWERED and not await is_seen(connections, key):
+        if answered and closed is ClosedAs.ANSWERED and not await is_seen(connections, key):
             return True
     return False
 
@@ -218,7 +216,7 @@ async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datet
         until = sent.record.at + policy.request_limit + policy.margin
         if not sent.proven or not sent.commits or until <= now or (latest and until <= latest):
             continue
-        if await reason_of(connections, sent.key) is None and not await is_answered(connections, sent.key):
+        if await closed_as(connections, sent.key) is None and not await is_answered(connections, sent.key):
             latest = until
     return latest
 
@@ -227,7 +225,7 @@ async def close_intents(connections: Connections, zone: Zone, area: Area, keys: 
     """Record that nothing more can come of these intents of the zone: what they sent has shown."""
     async for sent in intents_of(connections, zone, area):
         if sent.key in keys:
-            await came_to_nothing(connections, sent.key, SHOWS)
+            await close_intent(connections, sent.key, ClosedAs.SHOWS)
 
 
 async def seen_through(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
@@ -247,7 +245,7 @@ async def never_showed(
     async for sent in intents_of(connections, zone, area, forgiving=True):
         if not sent.proven or sent.key not in keys or sent.record.step != Step.COMMIT.value:
             continue
-        await came_to_nothing(connections, sent.key, NEVER)
+        await close_intent(connections, sent.key, ClosedAs.NEVER_SHOWED)
         if answered:
             await connections.records.create(beside_of(sent.key, "seen"), Seen(showed=False))
 
@@ -273,7 +271,7 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
             return True
         if record.step != Step.COMMIT.value or (record.run, record.attempt) != (run, attempt):
             continue
-        if await reason_of(connections, key) in EFFECTIVE and not await is_seen(connections, key):
+        if await closed_as(connections, key) in EFFECTIVE and not await is_seen(connections, key):
             return True
     return False
 
@@ -324,11 +322,11 @@ async def own_commit(
         at, key, last = found.pop()
         if last.campaign != campaign or await is_seen(connections, key):
             return None
-        reason = await reason_of(connections, key)
+        closed = await closed_as(connections, key)
         if last.step == Step.ROLL_BACK.value:
-            if reason == ANSWERED and read_at >= at + limit:
+            if closed is ClosedAs.ANSWERED and read_at >= at + limit:
                 return None
-        elif reason in EFFECTIVE:
+        elif closed in EFFECTIVE:
             return last if last.proposal is not None else None
     return None
 
@@ -361,7 +359,7 @@ async def _way_back_sent(connections: Connections, start: ZoneStart, mine: Inten
             continue
         if (record.run, record.attempt) != (run_of(start), start.attempt):
             continue
-        if await reason_of(connections, key) in EFFECTIVE and not await is_seen(connections, key):
+        if await closed_as(connections, key) in EFFECTIVE and not await is_seen(connections, key):
             return True
     return False
 

@@ -14,8 +14,15 @@ from typing import Any
 from temporalio import activity
 
 from activities.change import intents
-from activities.change.intent_records import EFFECTIVE, intents_of, is_effective, reason_of, surely_now
-from activities.change.intents import ANSWERED, as_begun, run_of
+from activities.change.intent_records import (
+    EFFECTIVE,
+    ClosedAs,
+    closed_as,
+    intents_of,
+    is_effective,
+    surely_now,
+)
+from activities.change.intents import as_begun, run_of
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -45,7 +52,7 @@ NOT_ENOUGH = "it has not been watched for as long as it is to be"
 
 @dataclass(frozen=True)
 class OwnChange:
-    """The last change of a target that may be in force, which is the campaign's. ``reason``: why nothing more
+    """The last change of a target that may be in force, which is the campaign's. ``closed``: why nothing more
     comes of it, if that is recorded. ``back``: its way back, where one was sent since; ``answered``: whether
     that was answered. ``sent``: the archive's names of all that was sent to the target so far, what no
     worker has signed among it.
@@ -58,7 +65,7 @@ class OwnChange:
     """
     proposal: Proposal
     """The archive's, which ``record`` names."""
-    reason: str | None
+    closed: ClosedAs | None
     back: bool
     answered: bool
     sent: frozenset[str]
@@ -82,7 +89,7 @@ class OwnChange:
     @property
     def may_show(self) -> bool:
         """Whether it may still come to show: it was not answered, nor seen, and its time is not over."""
-        return self.reason is None and not self.is_over
+        return self.closed is None and not self.is_over
 
     @property
     def is_over(self) -> bool:
@@ -119,9 +126,9 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             continue
         if not await is_effective(connections, sent.key):
             continue
-        reason = await reason_of(connections, sent.key)
+        closed = await closed_as(connections, sent.key)
         if record.step == Step.ROLL_BACK.value:
-            back, answered = True, answered or reason == ANSWERED
+            back, answered = True, answered or closed is ClosedAs.ANSWERED
             continue
         if record.campaign != start.campaign:
             return None
@@ -135,7 +142,7 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             record=record,
             at=at,
             proposal=proposal,
-            reason=reason,
+            closed=closed,
             back=back,
             answered=answered,
             sent=frozenset(one.key for one in found),
@@ -240,7 +247,7 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
         return None
     policy, now = zone_policy(spec), surely_now(connections)
     effect, on_the_wire = policy.migration_limit, policy.request_limit + policy.margin
-    bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, str | None]]()
+    bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, ClosedAs | None]]()
     seen, backs = set[str](), list[datetime]()
     async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
         record = sent.record
@@ -248,7 +255,7 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
         if not mine or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
             continue
         seen.add(sent.key)
-        if (reason := await reason_of(connections, sent.key)) not in EFFECTIVE:
+        if (closed := await closed_as(connections, sent.key)) not in EFFECTIVE:
             continue
         if record.step == Step.ROLL_BACK.value:
             backs.append(record.at)
@@ -256,17 +263,17 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
         if (proposal := await _proposal_of(connections, record)) is None:
             return None
         bodies[record.digest or ""] = proposal.body
-        commits[sent.key] = record, reason
+        commits[sent.key] = record, closed
     if not commits:
         return None
     last = max((record for record, _ in commits.values()), key=lambda record: record.at)
 
-    def may_show(record: Intent, reason: str | None) -> bool:
+    def may_show(record: Intent, closed: ClosedAs | None) -> bool:
         undone = any(at >= record.at for at in backs)
-        return now < record.at + effect and (reason is None or (reason == ANSWERED and not undone))
+        return now < record.at + effect and (closed is None or (closed is ClosedAs.ANSWERED and not undone))
 
-    waits = {key for key, (record, reason) in commits.items() if may_show(record, reason)}
-    unanswered = (record.at - now for record, reason in commits.values() if reason is None)
+    waits = {key for key, (record, closed) in commits.items() if may_show(record, closed)}
+    unanswered = (record.at - now for record, closed in commits.values() if closed is None)
     return OwnCommits(
         tuple(bodies.values()),
         last,

@@ -1,12 +1,12 @@
 """Which alarms a zone's place and the codes of its reasons tell of. Pure.
 
-A code that is not known here, or a reason of an earlier version, which has none, is an alarm all the same, of
-the outcome as such.
+A code that is not known here, such as one of an installed area, or a reason of an earlier version, which has
+none, is an alarm all the same, of the outcome as such: it claims nothing of what was sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area, ZoneOutcome
@@ -79,9 +79,25 @@ _OTHERWISE = {
     "aborted": "aborted",
     "excluded": "excluded",
     "rolled_back": "rolled-back",
-    "failed": "failed-reading",
+    "failed": "failed",
     **dict.fromkeys(ENDED, "zone-ended"),
 }
+
+READING = frozenset(
+    {
+        ReasonCode.SERVICE_REFUSED,
+        ReasonCode.SERVICE_FAILED,
+        ReasonCode.SERVICE_HELD,
+        ReasonCode.ARCHIVE_UNAVAILABLE,
+        ReasonCode.TICKETS_UNAVAILABLE,
+        ReasonCode.BAD_INPUT,
+        ReasonCode.NOT_IN_TIME,
+        ReasonCode.FAILED,
+    }
+)
+"""Codes of activities that failed. A zone that ends as failed by them alone was sent nothing: one to which
+something was sent ends as unknown by them.
+"""
 
 OF_ENTRY_SIZE = frozenset(
     {ReasonCode.FIELDS_OFTEN_CUT_OFF, ReasonCode.FIELDS_CUT_OFF, ReasonCode.FIELDS_NEARLY_FULL}
@@ -89,7 +105,7 @@ OF_ENTRY_SIZE = frozenset(
 """Codes of proposals whose fields do not fit into a log entry, or nearly do not."""
 
 
-def alarm_codes(place: str, codes: Iterable[ReasonCode], area: Area) -> tuple[str, ...]:
+def alarm_codes(place: str, codes: Sequence[ReasonCode], area: Area) -> tuple[str, ...]:
     """The codes of a zone's alarms: none where it needs nobody. A zone may be over two limits at once.
 
     ``place``: of the campaign's ledger, an outcome, or how its workflow ended otherwise. ``codes``: of its
@@ -99,6 +115,8 @@ def alarm_codes(place: str, codes: Iterable[ReasonCode], area: Area) -> tuple[st
     found = [known[code] for code in codes if code in known]
     if not found and place == ZoneOutcome.UNKNOWN:
         found = ["unknown-change" if area_of(area).reversible else "unknown-commit"]
+    if not found and place == ZoneOutcome.FAILED and codes and READING.issuperset(codes):
+        found = ["failed-reading"]
     if not found and place in _OTHERWISE:
         found = [_OTHERWISE[place]]
     # Of several explanations of one end the first counts; limits count one by one.

@@ -233,6 +233,13 @@ OUTCOMES = (
         (RETRY,),
     ),
     Kind(
+        "failed",
+        Severity.WARNING,
+        "the zone failed, for the reason that its status has; its history says what was sent",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
         "unknown-commit",
         Severity.CRITICAL,
         "a commit may have happened, and the status did not tell in time",

@@ -207,6 +207,7 @@ class Collector:
             more = None
         found = {
             "answered": await self._archive.get_named(beside("over")) is not None,
+            "closed_as": None if more is None else more.closed_as.value,
             "key": key,
             "nothing_more": None if more is None else more.reason,
             "seen": await self._archive.get_named(beside("seen")) is not None,

@@ -16,7 +16,7 @@ from edgeshift.audit.chain import Broken, Kind, Line, lines_of
 from edgeshift.audit.earlier import Recorded, earlier_in
 from edgeshift.audit.index import Index
 from edgeshift.audit.judging import Request, Signed, judged
-from edgeshift.audit.proof import MOST, Finding, Proof, Sealed
+from edgeshift.audit.proof import MOST, Finding, Proof
 from edgeshift.audit.rows import (
     AnswerRow,
     BodyRow,
@@ -26,15 +26,14 @@ from edgeshift.audit.rows import (
     OutcomeRow,
     RequestRow,
     Row,
-    SealRow,
     SignedRow,
     SpecRow,
     TargetRow,
     TargetsRow,
 )
 from edgeshift.audit.said import People
+from edgeshift.audit.sealing import seal_of
 from edgeshift.authority.roots import Role, Roots
-from edgeshift.authority.sshsig import BadSignature, rearmored, verify
 from edgeshift.authority.statements import (
     AgainStatement,
     Attested,
@@ -64,7 +63,6 @@ _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzin
 
 _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
-_SEALED_BY_NOBODY = "nobody signed its end: lines may have been left out or changed"
 
 
 def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False) -> Proof:
@@ -345,7 +343,7 @@ class Verifier:
 
     def _answer(self, row: AnswerRow) -> None:
         """As workers recorded it: nothing is proved by it. Of what came to nothing, nothing was used."""
-        if row.nothing_more not in EFFECTIVE:
+        if row.closed not in EFFECTIVE:
             self._index.add_nothing(row.key)
 
     def _campaign(self, row: CampaignRow) -> None:
@@ -370,32 +368,8 @@ class Verifier:
             self._find(f"what may be a request cannot be read: {said}", said)
 
     def _seal(self, line: Line) -> None:
-        try:
-            row = SealRow.model_validate(line.data)
-        except ValidationError:
-            self._find("its seal is none")
-            return
-        if row.statement is None or row.signature is None:
-            if not self._unsealed or (row.statement is None) != (row.signature is None):
-                self._find(_SEALED_BY_NOBODY)
-            return
-        seal = row.statement
-        if canonical_bytes(line.data["statement"]) != seal.bytes:
-            # As read it would be what was signed.
-            self._find("its seal is written in another way than seals are")
-            return
-        try:
-            if rearmored(row.signature) != row.signature:
-                raise BadSignature("it is written in another way than signatures are")
-            key = verify(seal.bytes, row.signature)
-        except BadSignature as bad:
-            self._find(f"its seal is not signed: {bad}")
-            return
-        if why := self._roots.signers.may_sign(key, seal.by, seal.at):
-            self._find(f"its seal does not count: {why}")
-        elif seal.campaign != self._proof.campaign:
-            self._find("its seal is that of another file")
-        elif seal.count != line.number - 1 or seal.head != line.before:
-            self._find("its seal is that of a file with other lines")
+        found = seal_of(line, self._proof.campaign, self._roots, unsealed=self._unsealed)
+        if isinstance(found, str):
+            self._find(found)
         else:
-            self._proof.sealed = Sealed(name=seal.by, key=key.id, at=seal.at)
+            self._proof.sealed = found

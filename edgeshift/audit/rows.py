@@ -9,7 +9,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from edgeshift.audit.chain import SealStatement
 from edgeshift.model.fleet import Target
 from edgeshift.model.sign_off import Digest
-from edgeshift.stores.documents import Intent
+from edgeshift.stores.documents import Intent, NothingMore
+from edgeshift.stores.documents.intents import ClosedAs
 
 
 class Row(BaseModel):
@@ -76,12 +77,22 @@ class RequestRow(Row):
 
 
 class AnswerRow(Row):
-    """What became of a request, as workers recorded it. ``nothing_more``: why nothing more comes of it."""
+    """What became of a request, as workers recorded it. ``closed_as``: why nothing more comes of it, which
+    files of earlier versions have not; ``nothing_more``: the same in words, for people.
+    """
 
     answered: bool
+    closed_as: ClosedAs | None = None
     key: str
     nothing_more: str | None
     seen: bool
+
+    @property
+    def closed(self) -> ClosedAs | None:
+        """Why nothing more comes of it; None where that is not recorded."""
+        if self.nothing_more is None:
+            return self.closed_as
+        return NothingMore(kind=self.closed_as, reason=self.nothing_more).closed_as
 
 
 class CampaignRow(Row):

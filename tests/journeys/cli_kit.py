@@ -235,3 +235,11 @@ def entry_point(place: Place, zone: str, rules: list[Any] | None = None) -> Any:
     )
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
         return json.loads(answer.read())["result"]
+
+
+async def of_wave(place: Place, number: int) -> list[str]:
+    """The zones that Temporal's own list has under this wave."""
+    client = await connect(TemporalSettings(address=place.stack["address"]))
+    asked = f"WorkflowType = 'WafZone' AND EdgeshiftWave = {number}"
+    # One that was begun again has an execution for each attempt.
+    return sorted({execution.id async for execution in client.list_workflows(asked)})

@@ -41,6 +41,7 @@ OTHERS = (
     "ends",
     "solo",
     "unheard",
+    "odd-end",
     "apart",
     "tells",
     "planted",

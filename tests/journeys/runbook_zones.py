@@ -142,6 +142,18 @@ def for_a_reason_unheard_of(here: Desk) -> None:
         a_zone(here, "blocked", "words", "unheard")
 
 
+def failed_for_a_reason_unheard_of(here: Desk) -> None:
+    """So it is with one that failed: nothing is claimed of what was sent."""
+    gone = refusal("not found", 7003)
+    here.troubles["odd-end"] = here.fault(
+        "server_error", "odd-end.example", "waf.check", status=404, body=gone
+    )
+    here.start("odd-ends", full("odd-end"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("edgeshift.alarms.of_zones.BY_CODE", {})
+        a_zone(here, "failed", "odd-ends", "odd-end")
+
+
 def given_up(here: Desk) -> None:
     """The service answers each try with 429."""
     with hasty(here):
@@ -213,6 +225,7 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("failed-credential",): not_for_this_zone,
     ("failed-archive",): damaged_copy,
     ("failed-reading",): unreadable,
+    ("failed",): failed_for_a_reason_unheard_of,
     ("failed-differs",): of_main("failed-differs", "differs"),
     ("unknown-commit",): of_main("unknown-commit", "sent"),
     ("unknown-validation",): of_main("unknown-validation", "bank"),

@@ -15,9 +15,7 @@ from pathlib import Path
 import pytest
 
 from edgeshift.areas.waf.terraform import plain
-from edgeshift.runtime.settings import TemporalSettings
-from edgeshift.runtime.temporal import connect
-from tests.journeys.cli_kit import CLI, Place, entry_point, running_stack
+from tests.journeys.cli_kit import CLI, Place, entry_point, of_wave, running_stack
 from tests.rules.hcl_kit import resources
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
@@ -220,14 +218,6 @@ def test_nothing_is_signed_that_cannot_be_shown(place: Place) -> None:
     finally:
         kept.write_bytes(whole)
     assert place.places("main")["awaiting"] == 5 and len(place.writes()) == before
-
-
-async def of_wave(place: Place, number: int) -> list[str]:
-    """The zones that Temporal's own list has under this wave."""
-    client = await connect(TemporalSettings(address=place.stack["address"]))
-    asked = f"WorkflowType = 'WafZone' AND EdgeshiftWave = {number}"
-    # One that was begun again has an execution for each attempt.
-    return sorted({execution.id async for execution in client.list_workflows(asked)})
 
 
 def test_a_pause_answers_and_nothing_begins_until_resume(place: Place) -> None:

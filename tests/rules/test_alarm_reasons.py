@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +12,8 @@ from typing import Any, cast
 import pytest
 from temporalio.exceptions import ApplicationError, TimeoutError
 
-from edgeshift.alarms import (
-    alarm_codes,
-)
-from edgeshift.alarms.of_zones import BY_CODE, OF_ENTRY_SIZE
+from edgeshift.alarms import KINDS, alarm_codes
+from edgeshift.alarms.of_zones import BY_CODE, OF_ENTRY_SIZE, READING
 from edgeshift.areas import esc, waf
 from edgeshift.areas.log_fields.reading import Reading as LogReading
 from edgeshift.areas.log_fields.reading import assess as assess_log_fields
@@ -31,6 +30,9 @@ from workflows.zone.failures import failed
 from workflows.zone.state import Ended
 
 DIGEST = "ab" * 32
+EXAMPLE = ROOT / "examples/always_https/edgeshift_always_https/reasons.py"
+EXAMPLES = re.findall(r'code: ClassVar\[str\] = "(.+)"', EXAMPLE.read_text(encoding="utf-8"))
+"""The codes that the area brings which is installed as an example."""
 
 
 def of_waf(place: str, **reading: object) -> tuple[str, ...]:
@@ -109,6 +111,26 @@ def test_reasons_of_a_course_are_understood(place: str, code: ReasonCode, alarm:
     assert alarm_codes(place, (code,), Area.WAF) == (alarm,)
 
 
+@pytest.mark.parametrize("code", [*EXAMPLES, "of_a_later_version"])
+def test_a_failure_by_a_code_that_is_not_known_claims_nothing_of_what_was_sent(code: str) -> None:
+    """Such as those of an installed area; also where an activity failed as well. Beside one that is known,
+    that one counts.
+    """
+    assert len(EXAMPLES) == 5
+    (alarm,) = {
+        alarm_codes("failed", codes, Area.WAF)
+        for codes in (
+            (ReasonCode(code),),
+            (ReasonCode(code), ReasonCode.SERVICE_FAILED),
+            (ReasonCode.NOT_IN_TIME, ReasonCode(code)),
+            (),
+        )
+    }
+    assert alarm == ("failed",) and "nothing was sent" not in KINDS["failed"].what
+    known = (ReasonCode(code), ReasonCode.NOT_ROLLED_BACK)
+    assert alarm_codes("failed", known, Area.WAF) == ("failed-way-back",)
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "alarm"),
     [
@@ -174,7 +196,7 @@ def test_every_code_that_an_alarm_decides_by_is_given_somewhere() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "ReasonCode"
     }
-    decided = {code for codes in BY_CODE.values() for code in codes} | OF_ENTRY_SIZE
+    decided = {code for codes in BY_CODE.values() for code in codes} | OF_ENTRY_SIZE | READING
     assert {code.name for code in decided} <= given
     # And no code is there that nobody gives; OTHER stands for those of other versions.
     assert {code.name for code in ReasonCode} - given <= {"OTHER"}

@@ -44,6 +44,7 @@ from edgeshift.stores.documents import (
     Unproven,
     WafRecord,
 )
+from edgeshift.stores.documents.intents import ClosedAs
 
 AT = datetime(2024, 2, 1, 9, 30, 0, 250, tzinfo=UTC)
 AT_TEXT = "2024-02-01T09:30:00.000250+00:00"
@@ -127,6 +128,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
         {"step": "given_up", "campaign": "campaign/x", "run": "r", "attempt": 0, "at": AT_TEXT, **SIGNED},
     ),
     (NothingMore(reason="it shows"), NothingMore, {"reason": "it shows"}),
+    (NothingMore.of(ClosedAs.SHOWS), NothingMore, {"kind": "shows", "reason": "it shows"}),
     (Seen(), Seen, {}),
     (EvidenceGathered(run="r", spec="s"), EvidenceGathered, {"run": "r", "spec": "s"}),
     (

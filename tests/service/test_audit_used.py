@@ -14,9 +14,12 @@ from edgeshift.authority.statements import AgainStatement, ResultStatement
 from edgeshift.messages import Step
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.stores.documents import NothingMore
+from edgeshift.stores.documents.intents import ClosedAs
 from tests.audited_kit import SENT, Audited, audited, body
 
-REFUSED = "the service refused it"
+REFUSED = NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it")
+NOT_SENT = NothingMore.of(ClosedAs.NOTHING_CAME, "it was not sent")
 
 
 def later(hours: float) -> datetime:
@@ -133,7 +136,7 @@ async def test_a_step_that_nobody_signs_needs_a_word_too(done: Audited) -> None:
 async def test_what_came_to_nothing_uses_nothing(done: Audited) -> None:
     """A way back that was not sent, and a commit that the service refused, of which the next one was sent."""
     of = done.zones[0]
-    await done.send(of, "back", step=Step.ROLL_BACK.value, at=later(1), nothing="it was not sent")
+    await done.send(of, "back", step=Step.ROLL_BACK.value, at=later(1), nothing=NOT_SENT)
     await done.send(of, "p-3", at=later(2), nothing=REFUSED)
     await done.send(of, "p-4", at=later(3))
     assert not said_of(done, await done.export())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from activities.change.intents import came_to_nothing, intent_key
+from activities.change.intents import ClosedAs, close_intent, intent_key
 from edgeshift.areas import waf
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
@@ -136,7 +136,7 @@ async def test_no_validation_is_sent_while_a_commit_may_show(tmp_path: Path) -> 
         refused = await play.change(play.body, play.body, **shadow)
         assert refused.status is ChangeStatus.UNKNOWN and "may still come to show" in refused.reason
         assert await play.sent() == []
-        await came_to_nothing(play.connections, key, "refused")
+        await close_intent(play.connections, key, ClosedAs.NOTHING_CAME)
         allowed = await play.change(play.body, play.body, **shadow)
         assert allowed.status is ChangeStatus.ANSWERED
 

@@ -13,9 +13,8 @@ import pytest
 
 from activities.change.intent_records import intents_of
 from activities.change.intents import (
-    ANSWERED,
-    SHOWS,
-    came_to_nothing,
+    ClosedAs,
+    close_intent,
     close_intents,
     commit_may_show,
     intent_key,
@@ -103,8 +102,8 @@ async def test_a_commit_that_nobody_watched_is_taken_up_however_old_it_is(sent: 
 
 async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) -> None:
     """The target is found changed, and will not stay so, also where the way back was answered."""
-    await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=9)), ANSWERED)
-    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=4)), ANSWERED)
+    await close_intent(sent.connections, await sent.intend("commit", ago(minutes=9)), ClosedAs.ANSWERED)
+    await close_intent(sent.connections, await sent.intend("roll_back", ago(minutes=4)), ClosedAs.ANSWERED)
     found = await sent.taken_up()
     assert found is not None and found.step == "commit"
 
@@ -112,9 +111,9 @@ async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) ->
 async def test_a_way_back_that_was_answered_after_the_reading_says_nothing_of_it(tmp_path: Path) -> None:
     """The target was read as changed while the way back was on its way: it is taken up."""
     sent = Sent(tmp_path)
-    await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=9)), ANSWERED)
+    await close_intent(sent.connections, await sent.intend("commit", ago(minutes=9)), ClosedAs.ANSWERED)
     back = LIMIT + timedelta(seconds=1)
-    await came_to_nothing(sent.connections, await sent.intend("roll_back", back), ANSWERED)
+    await close_intent(sent.connections, await sent.intend("roll_back", back), ClosedAs.ANSWERED)
     assert await sent.taken_up() is None
     assert await sent.taken_up(read=timedelta(seconds=2)) is not None
 
@@ -133,7 +132,7 @@ async def test_a_way_back_is_over_when_it_was_seen(sent: Sent, record: Record, s
 async def test_a_way_back_that_was_answered_long_ago_takes_up_nothing(sent: Sent) -> None:
     """It has shown by then: whoever changed the target since did so on purpose."""
     await sent.intend("commit", ago(minutes=30))
-    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=6)), ANSWERED)
+    await close_intent(sent.connections, await sent.intend("roll_back", ago(minutes=6)), ClosedAs.ANSWERED)
     assert await sent.taken_up() is None
 
 
@@ -141,14 +140,16 @@ async def test_a_way_back_that_came_to_nothing_leaves_its_commit(sent: Sent) -> 
     """Refused, or never answered: the target is as the commit left it, which nobody has watched."""
     await sent.intend("commit", ago(minutes=30))
     await sent.intend("roll_back", ago(minutes=9))
-    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=8)), "refused")
+    await close_intent(
+        sent.connections, await sent.intend("roll_back", ago(minutes=8)), ClosedAs.NOTHING_CAME
+    )
     found = await sent.taken_up()
     assert found is not None and found.step == "commit"
 
 
 async def test_a_commit_that_was_refused_is_nobodys_change(sent: Sent) -> None:
     """Somebody else changed the target; what the campaign did before that stands."""
-    await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=3)), "refused")
+    await close_intent(sent.connections, await sent.intend("commit", ago(minutes=3)), ClosedAs.NOTHING_CAME)
     assert await sent.taken_up() is None
     await sent.intend("commit", ago(minutes=9), campaign="another")
     assert await sent.taken_up() is None
@@ -161,7 +162,7 @@ async def test_an_answered_commit_may_show_until_it_is_seen(sent: Sent) -> None:
     """Nothing more is sent for it, and yet it may come to show within the limit."""
     key = await sent.intend("commit", ago(minutes=2))
     assert await sent.may_show() and await sent.may_show(answered=True)
-    await came_to_nothing(sent.connections, key, ANSWERED)
+    await close_intent(sent.connections, key, ClosedAs.ANSWERED)
     assert not await sent.may_show() and await sent.may_show(answered=True)
     await sent.seen()
     assert not await sent.may_show(answered=True)
@@ -175,14 +176,16 @@ async def test_what_another_campaign_did_last_is_its_own(sent: Sent, step: str) 
     assert await sent.taken_up() is None
 
 
-@pytest.mark.parametrize("reason", ["", ANSWERED, SHOWS])
-async def test_what_was_written_is_left_in_until_it_was_seen_undone(sent: Sent, reason: str) -> None:
+@pytest.mark.parametrize("closed", [None, ClosedAs.ANSWERED, ClosedAs.SHOWS])
+async def test_what_was_written_is_left_in_until_it_was_seen_undone(
+    sent: Sent, closed: ClosedAs | None
+) -> None:
     """Whether it is known to have been answered, to show, or neither; and whatever way back was sent."""
     assert not await sent.left()
     commit = await sent.intend("commit", ago(days=3))
-    if reason:
-        await came_to_nothing(sent.connections, commit, reason)
-    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(days=2)), ANSWERED)
+    if closed:
+        await close_intent(sent.connections, commit, closed)
+    await close_intent(sent.connections, await sent.intend("roll_back", ago(days=2)), ClosedAs.ANSWERED)
     assert await sent.left()
     await sent.seen("another")
     assert await sent.left()
@@ -195,7 +198,7 @@ async def test_what_was_written_is_left_in_until_it_was_seen_undone(sent: Sent, 
 async def test_what_came_to_nothing_and_what_others_sent_is_not_left_in(sent: Sent) -> None:
     """Nor what another campaign of the same name sent."""
     refused = await sent.intend("commit", ago(minutes=9))
-    await came_to_nothing(sent.connections, refused, "refused")
+    await close_intent(sent.connections, refused, ClosedAs.NOTHING_CAME, "refused")
     await sent.intend("commit", ago(minutes=8), campaign="another")
     await sent.intend("commit", ago(minutes=7), run="of last year")
     assert not await sent.left()
@@ -227,7 +230,7 @@ async def test_an_intent_that_cannot_be_read_is_named_and_counts_until_a_person_
     for ask in (sent.may_show, sent.taken_up, sent.left):
         with pytest.raises(DocumentUnreadable, match=key):
             await ask()
-    for reason in (ANSWERED, SHOWS):
+    for reason in ("answered", "it shows"):
         beside = intent_key(ZONE, Area.ESC, f"{reason[:2]}").replace("intent/", "nothing/", 1)
         unread = intent_key(ZONE, Area.ESC, f"{reason[:2]}")
         await sent.archive.create_once(unread, data)

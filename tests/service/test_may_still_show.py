@@ -26,7 +26,7 @@ from temporalio.worker import (
 
 from activities.boundary import asked_at, named_failures, server_began
 from activities.change.door import MutationActivities
-from activities.change.intents import ANSWERED, came_to_nothing, intent_key, own_commit
+from activities.change.intents import ClosedAs, close_intent, intent_key, own_commit
 from activities.change.own_changes import (
     OwnChange,
     OwnCommits,
@@ -257,7 +257,7 @@ async def test_what_never_showed_is_taken_up_by_nobody_and_uses_no_approval(
     async with sent(tmp_path, ago=60) as door:
         there, start, zone = door.gate.connections, door.gate.start, door.gate.zone
         if answered:
-            await came_to_nothing(there, intent_key(zone, Area.WAF, "first"), ANSWERED)
+            await close_intent(there, intent_key(zone, Area.WAF, "first"), ClosedAs.ANSWERED)
 
         @named_failures
         async def is_ours() -> tuple[bool, bool, bool]:

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from activities.change.intents import ANSWERED, came_to_nothing, never_showed, seen_through
+from activities.change.intents import ClosedAs, close_intent, never_showed, seen_through
 from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.rollback_log import RollbackLog
 from edgeshift.areas.log_fields import Version
@@ -118,7 +118,7 @@ async def test_a_commit_that_never_showed_is_no_longer_the_campaigns(kept: Kept,
     assert await log_of(kept).left_in() is None
     other = intent_key(ZONE, Area.LOG_FIELDS, "p-1-rules-2")
     await kept.sent(other, trail="p-1")
-    await came_to_nothing(kept.connections, other, ANSWERED)
+    await close_intent(kept.connections, other, ClosedAs.ANSWERED)
     await never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {other})
     assert await log_of(kept).left_in() is not None
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from activities.change.intent_records import beside_of
-from activities.change.intents import ANSWERED
+from activities.change.intents import ClosedAs
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.statements import AgainStatement
 from edgeshift.messages import ChangeStatus
@@ -33,7 +33,7 @@ async def beside(door: Guarded, key: str, what: str, record: Any) -> None:
 async def rolled_back(door: Guarded) -> None:
     """A worker has sent the way back, which was answered."""
     key = await door.sent_before("back", 5, step="roll_back")
-    await beside(door, key, "nothing", NothingMore(reason=ANSWERED))
+    await beside(door, key, "nothing", NothingMore.of(ClosedAs.ANSWERED))
 
 
 async def told(door: Guarded, outcome: ZoneOutcome) -> None:
@@ -130,7 +130,7 @@ async def test_a_campaign_that_is_started_again_begins_with_its_first_attempt(tm
 
 async def came_to_nothing(door: Guarded, key: str) -> None:
     """Nothing came of it."""
-    await beside(door, key, "nothing", NothingMore(reason="the service refused it"))
+    await beside(door, key, "nothing", NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it"))
     await beside(door, key, "seen", Seen())
 
 
@@ -141,7 +141,7 @@ async def never_showed(door: Guarded, key: str) -> None:
 async def way_back_came_to_nothing(door: Guarded, key: str) -> None:
     """The way back was not sent in the end."""
     back = await door.sent_before("back", 5, step="roll_back")
-    await beside(door, back, "nothing", NothingMore(reason="it was not sent"))
+    await beside(door, back, "nothing", NothingMore.of(ClosedAs.NOTHING_CAME, "it was not sent"))
 
 
 async def planted_way_back(door: Guarded, key: str) -> None:
@@ -245,7 +245,7 @@ async def test_a_second_attempt_that_nobody_begins_sends_nothing(
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         key = await door.sent_before("first", 6)
-        await beside(door, key, "nothing", NothingMore(reason="the service refused it"))
+        await beside(door, key, "nothing", NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it"))
         await approved(door, about, ago(8), **({} if about == "fingerprint" else {"attempt": 2}))
         said = dict(AGAIN[how])
         if how != "by nobody":
@@ -286,7 +286,7 @@ async def test_a_permit_that_a_pause_has_given_up_takes_nobodys_word_away(
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         key = await door.sent_before("first", 6)
-        await beside(door, key, "nothing", NothingMore(reason="the service refused it"))
+        await beside(door, key, "nothing", NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it"))
         await door.again("retry", issued=ago(5), zones=(door.gate.zone.id,))
         await approved(door, "fingerprint", ago(4))
         await door.sent_before("paused", 3, step="given_up", attempt=attempt, digest=None, fingerprint=None)

@@ -13,8 +13,8 @@ import pytest
 
 from activities.change.intent_records import BY_HAND_AFTER
 from activities.change.intents import (
-    ANSWERED,
-    came_to_nothing,
+    ClosedAs,
+    close_intent,
     commit_left,
     commit_may_show,
     left_in,
@@ -135,10 +135,10 @@ async def test_what_no_worker_has_signed_is_named_until_it_is_gone(kept: Kept, f
 async def test_a_forged_word_that_nothing_came_of_it_is_none(kept: Kept, forge: Forge) -> None:
     """The commit may show, and is the campaign's own, as if nobody had said a word."""
     await kept.sent()
-    kept.lay(NOTHING, await forge(kept, NOTHING, NothingMore(reason="refused")))
+    kept.lay(NOTHING, await forge(kept, NOTHING, NothingMore.of(ClosedAs.NOTHING_CAME)))
     assert await kept.may_show() and await kept.taken_up() is not None
     kept.path(NOTHING).unlink()
-    await came_to_nothing(kept.connections, KEY, "refused")
+    await close_intent(kept.connections, KEY, ClosedAs.NOTHING_CAME)
     assert not await kept.may_show() and await kept.taken_up() is None
 
 
@@ -146,7 +146,7 @@ async def test_a_forged_word_that_nothing_came_of_it_is_none(kept: Kept, forge: 
 async def test_a_forged_word_that_it_was_seen_to_its_end_is_none(kept: Kept, forge: Forge) -> None:
     """The campaign takes its commit up, and looks at it itself."""
     await kept.sent()
-    await came_to_nothing(kept.connections, KEY, ANSWERED)
+    await close_intent(kept.connections, KEY, ClosedAs.ANSWERED)
     kept.lay(SEEN, await forge(kept, SEEN, Seen()))
     assert await kept.taken_up() is not None
     assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is not None

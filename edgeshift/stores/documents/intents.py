@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.documents.codec import Document, Moment
-
-ANSWERED = "answered"
-"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
-
-SHOWS = "it shows"
-"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
 
 OPENED = "opened"
 """The step that a record names which stands before the intents of a step of several requests."""
@@ -19,13 +14,29 @@ OPENED = "opened"
 GIVEN_UP = "given_up"
 """The step that a record names which keeps anything from being sent under its permit."""
 
-NEVER = "it never showed"
-"""Why nothing comes of an intent that was not answered, whose time to show is over, and of which nothing was
-there then.
-"""
 
-EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
-"""What may be recorded of an intent that has had an effect, or may have had one."""
+class ClosedAs(StrEnum):
+    """Why nothing, or nothing more, comes of an intent. Code decides by this alone."""
+
+    ANSWERED = "answered"
+    """Its effect is immediate, and it was answered."""
+    SHOWS = "shows"
+    """Its effect has been seen, or seen undone."""
+    NEVER_SHOWED = "never_showed"
+    """It was not answered, its time to show is over, and nothing of it was there then."""
+    NOTHING_CAME = "nothing_came"
+    """It was not sent, or the service refused it, or a person who has looked says so."""
+
+
+EFFECTIVE: frozenset[ClosedAs | None] = frozenset({None, ClosedAs.ANSWERED, ClosedAs.SHOWS})
+"""As what an intent may be closed that has had an effect, or may have had one; None: it is not closed."""
+
+_TEXTS = {
+    ClosedAs.ANSWERED: "answered",
+    ClosedAs.SHOWS: "it shows",
+    ClosedAs.NEVER_SHOWED: "it never showed",
+}
+_OF_BEFORE = {text: closed for closed, text in _TEXTS.items()}
 
 
 def intent_key(target: Zone, area: Area, permit: str = "") -> str:
@@ -67,11 +78,25 @@ class Intent(Document):
 class NothingMore(Document):
     """``nothing/…``, beside its intent: nothing, or nothing more, comes of that intent, and why.
 
-    Written by the fence, and by whoever saw the change show; read before each change. ``reason``:
-    ``answered``, ``it shows``, or in words why nothing was sent.
+    Written by the fence, and by whoever saw the change show; read before each change. ``kind``: not there in
+    records of earlier versions. ``reason``: for people, in words that may be the service's or a person's;
+    where there is a ``kind``, nothing is decided by it.
     """
 
+    optional: ClassVar[frozenset[str]] = frozenset({"kind"})
+
+    kind: ClosedAs | None = None
     reason: str = ""
+
+    @classmethod
+    def of(cls, kind: ClosedAs, reason: str = "") -> NothingMore:
+        """What is recorded. ``reason``: else the words of its kind, by which earlier versions decide."""
+        return cls(kind=kind, reason=reason or _TEXTS.get(kind, ""))
+
+    @property
+    def closed_as(self) -> ClosedAs:
+        """Why; of a record of an earlier version by its words, since it has nothing else."""
+        return self.kind or _OF_BEFORE.get(self.reason, ClosedAs.NOTHING_CAME)
 
 
 class Answered(Document):
