@@ -36,7 +36,7 @@ from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
+from edgeshift.stores.documents import DocumentUnreadable, Intent, intents_at
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
 """The frozen list with a digest."""
@@ -343,7 +343,7 @@ class Authority:
         """
         start, why = change.start, "nothing is on record that it would undo"
         unread: ArchiveError | None = None
-        async for key in self._recorded.keys(intent_key(start.target.zone, start.area)):
+        async for key in self._recorded.keys(intents_at(start.target.zone, start.area)):
             try:
                 # As of then: a worker's key that was revoked since keeps no way back.
                 record = await self._recorded.proven(Intent, key, forgiving=True)

@@ -17,7 +17,7 @@ from edgeshift.stores.documents import (
     Intent,
     gathered_key,
     get_document,
-    intent_key,
+    intents_at,
 )
 
 
@@ -78,7 +78,7 @@ async def validations(archive: Archive, recorded: WorkerRecords, start: ZoneStar
     as one of when the archive took it, which is not before anything was sent.
     """
     begun: list[Validated] = []
-    async for key in recorded.keys(intent_key(start.target.zone, start.area)):
+    async for key in recorded.keys(intents_at(start.target.zone, start.area)):
         try:
             found = await recorded.find(Intent, key)
         except DocumentUnreadable:

@@ -30,6 +30,7 @@ from activities.change.intents import (
     shows_within,
 )
 from activities.change.not_sent import NotSent
+from activities.change.permits import SignedTargets, is_named
 from activities.connections import Connections
 from edgeshift.messages import (
     UNSIGNED,
@@ -44,7 +45,7 @@ from edgeshift.messages import (
     PermitsGivenUp,
     Step,
 )
-from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.digests import digest, essence, fingerprint
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Tally, tally
@@ -64,6 +65,7 @@ class MutationActivities:
     def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
         self._connections = connections
         self._work = work
+        self._signed = SignedTargets(connections)
 
     @activity.defn(name="change_zone")
     @named_failures
@@ -103,8 +105,11 @@ class MutationActivities:
     @activity.defn(name="give_up_change")
     @named_failures
     async def give_up(self, change: Change) -> GivenUp:
-        """Keep a change that was not answered from being sent from now on, where that is still possible."""
-        given_up = await give_up(self._connections, change)
+        """Keep a change that was not answered from being sent from now on, where that is still possible. For
+        a target that people have not signed, nothing is recorded.
+        """
+        theirs = is_named(change.permit) and await self._signed.have(change.start)
+        given_up = theirs and await give_up(self._connections, change)
         return GivenUp(given_up=given_up, permit=change.permit.number, stands=given_up)
 
     @activity.defn(name="give_up_permits")
@@ -112,12 +117,17 @@ class MutationActivities:
     @named_failures
     async def give_up_permits(self, batch: GiveUpPermits) -> PermitsGivenUp:
         """Keep anything from being sent under these permits, where nothing was yet: by the archive alone,
-        whatever their zones, their workers and the rate limit are busy with.
+        whatever their zones, their workers and the rate limit are busy with. None of a list that people have
+        not signed.
         """
+        if not await self._signed.have_list(batch):
+            return PermitsGivenUp()
         targets = await self._connections.targets(batch.targets)
         places = asyncio.Semaphore(SIDE_BY_SIDE)
 
         async def fixed(permit: Permit) -> Fixed:
+            if not 0 <= permit.index < len(targets):
+                return Fixed.MAY_BE_SENT
             async with places:
                 return await fix_permit(self._connections, batch, targets[permit.index].zone, permit)
 
@@ -146,7 +156,9 @@ class MutationActivities:
         return Part(prepared=as_begun(mine), may_show=may_show)
 
     async def _checked_body(self, change: Change, fence: Fence) -> dict[str, Any]:
-        """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""
+        """The body as it was signed, from the archive, without what its digest leaves out: anybody may have
+        added that. Raises NotSent where anything is not as it must be.
+        """
         start, archive = change.start, self._connections.archive
         await fence.refuse_unsigned()
         zone, policy = start.target.zone, start.policy.sign_off
@@ -166,7 +178,7 @@ class MutationActivities:
         if await archive.get_named(snapshot_key(zone, start.area, change.snapshot)) is None:
             raise NotSent(f"there is no snapshot of the {zone.kind.value} in the archive")
         await get_document(archive, Snapshot[Any], change.snapshot)
-        return body
+        return essence(body)
 
 
 def passes(failure: ServiceError) -> bool:

@@ -22,7 +22,7 @@ from edgeshift.authority.earlier import Effective, Sent, earlier_than
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import ENDS, Area, Zone
-from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key
+from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key, intents_at
 
 
 async def earlier_of(connections: Connections, change: Change, spec: CampaignSpec) -> Earlier:
@@ -105,7 +105,7 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
     all the same; what cannot be read keeps the target from being changed (``intents_of``).
     """
     start = change.start
-    async for key in connections.records.keys(intent_key(start.target.zone, start.area)):
+    async for key in connections.records.keys(intents_at(start.target.zone, start.area)):
         try:
             record = await connections.records.proven(Intent, key, forgiving=True)
         except DocumentUnreadable:

@@ -28,13 +28,14 @@ from activities.change.intents import (
 )
 from activities.change.judging import judged
 from activities.change.not_sent import NotSent
+from activities.change.permits import NO_PERMIT, is_named
 from activities.change.settled import settled_if_known
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.service_api import ServiceError
-from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.archive import ArchiveError, ArchiveMisconfigured
 
 CHECKED_AGAIN_AFTER = 1.0
 """Seconds of waiting for its turn after which it is asked anew whether people's signatures let a change
@@ -84,7 +85,11 @@ class Fence:
     """Whether nobody knows what became of the latest request, which may still come to show."""
 
     async def refuse_unsigned(self) -> None:
-        """Raises NotSent where the step does not rest on what people signed with their keys."""
+        """Raises NotSent where the step does not rest on what people signed with their keys, or nobody would
+        find what is recorded of it.
+        """
+        if not is_named(self.change.permit):
+            raise NotSent(NO_PERMIT, stands=True)
         if self.change.step is Step.ROLL_BACK and (until := await self._change_arrives()):
             await self.connections.clock.sleep(
                 min(until - self.now(), self.change.window / 2).total_seconds()
@@ -180,6 +185,9 @@ class Fence:
         """
         sent_here = self.recorded or result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN)
         if sent_here or not self.change.anew or self.change.step is Step.ROLL_BACK:
+            return result
+        if not is_named(self.change.permit):
+            # Nothing is sent under such a one.
             return result
         try:
             await self.refuse_what_was_sent()
@@ -302,8 +310,11 @@ class Fence:
 
     async def _create(self, what: str, step: str) -> bool:
         """Create a record of this permit; False where there is one. Raises NotSent."""
+        try:
+            key = self._key(what)
+        except ArchiveMisconfigured as failure:
+            raise NotSent(str(failure)) from None
         # What is drawn tells this record from any other: one whose answer was lost may be there all the same.
-        key = self._key(what)
         record = record_of(self.change, step, self.now(), drawn=uuid.uuid4().hex, trail=self.trail)
         data = b""
         try:

@@ -19,7 +19,7 @@ from edgeshift.stores.documents import (
     NothingMore,
     Seen,
     get_record,
-    intent_key,
+    intents_at,
 )
 from edgeshift.stores.documents.intents import EFFECTIVE as EFFECTIVE
 from edgeshift.stores.documents.intents import GIVEN_UP as GIVEN_UP
@@ -68,7 +68,7 @@ async def intents_of(
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
     record that cannot be read).
     """
-    async for key in connections.records.keys(intent_key(zone, area)):
+    async for key in connections.records.keys(intents_at(zone, area)):
         if beside and (key == beside or key.startswith(f"{beside}-")):
             continue
         try:

@@ -25,6 +25,7 @@ from activities.change.intent_records import (
     surely_now,
 )
 from activities.change.intent_records import ClosedAs as ClosedAs
+from activities.change.permits import is_named
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign.start import zone_policy
@@ -33,6 +34,7 @@ from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
 from edgeshift.stores.documents import (
     Answered,
+    DocumentUnreadable,
     Intent,
     NothingMore,
     Seen,
@@ -100,13 +102,18 @@ class Fixed(Enum):
 async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit) -> Fixed:
     """As ``give_up``, of a permit alone: whoever holds it need not be asked, nor where its one request is
     recorded as answered, or was recorded so long ago that it is over. An intent's time is the server's, or
-    later.
+    later. What is there and cannot be read says nothing of one permit, and holds no other up.
     """
+    if not is_named(permit):
+        return Fixed.MAY_BE_SENT
     key = intent_key(zone, batch.area, permit.name)
     record = Intent(step=GIVEN_UP, campaign=batch.campaign, run=batch.origin, at=connections.clock.now())
     if await connections.records.create(key, record):
         return Fixed.GIVEN_UP
-    found = await connections.records.find(Intent, key)
+    try:
+        found = await connections.records.find(Intent, key)
+    except DocumentUnreadable:
+        return Fixed.MAY_BE_SENT
     if found is None:
         return Fixed.MAY_BE_SENT
     # What no worker has signed is whatever may have been sent, as of when it was stored.

@@ -24,6 +24,8 @@ _OBJECTS = "objects/"
 NO_KEY = "nothing of edgeshift's has such a name"
 """Why what has a name that is no key counts for nothing."""
 
+_NO_FOLDER = "/(no folder)"
+
 LONGEST_SHOWN = 300
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -58,9 +60,21 @@ def check_written(name: str, key: str, size: int) -> None:
         )
 
 
+def is_part(name: str) -> bool:
+    """Whether it is exactly one part of a key: neither empty nor several."""
+    return bool(_KEY_PART.fullmatch(name)) and name not in (".", "..")
+
+
 def is_key(name: str) -> bool:
     """Whether edgeshift can have written something of this name. Of any other it has written nothing."""
-    return all(_KEY_PART.fullmatch(part) and part not in (".", "..") for part in name.split("/"))
+    return all(map(is_part, name.split("/")))
+
+
+def no_folder_at(name: str) -> str:
+    """What is listed where a folder belongs and something else lies: no key, so that nobody takes it for a
+    record, and whoever looks for what may stop something is told of it.
+    """
+    return f"{name}{_NO_FOLDER}"
 
 
 def shown(name: str) -> str:

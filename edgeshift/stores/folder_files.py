@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from edgeshift.stores.archive_keys import no_folder_at
 from edgeshift.stores.folder_place import FolderPlace
 
 P = ParamSpec("P")
@@ -104,8 +105,10 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
     """The files under a prefix of whole parts, by their names below the folder, in no order. Those that are
     being written are left out: they have a ``#`` in their names, which no key has. What cannot be looked at
     below the prefix counts as a file of its name, which keeps nobody from seeing the others; links to folders
-    are not followed. Raises OSError, also where the folder is not the one that was opened: then nothing is
-    known of what it has.
+    are not followed. Where something else lies in the place of the prefix's folder, or of one on its way,
+    that is told by a name that is no key (``no_folder_at``): nothing of the prefix can be there or be
+    written. Raises OSError, also where the folder is not the one that was opened: then nothing is known of
+    what it has.
     """
     found: list[str] = []
     left = [prefix]
@@ -114,6 +117,8 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
         try:
             entries = os.scandir(place.path / folder)
         except (FileNotFoundError, NotADirectoryError):
+            if folder == prefix and (other := _in_the_way(place, prefix)):
+                found.append(no_folder_at(other))
             continue
         except OSError:
             if folder == prefix:
@@ -129,6 +134,19 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
                     found.append(name)
     place.check()
     return found
+
+
+def _in_the_way(place: FolderPlace, prefix: str) -> str:
+    """The first on the way to a prefix that is there and is no folder, such as a file, or a link to nothing;
+    empty where none is.
+    """
+    folder = ""
+    for part in prefix.split("/"):
+        folder = f"{folder}/{part}" if folder else part
+        path = place.path / folder
+        if not path.is_dir():
+            return folder if os.path.lexists(path) else ""
+    return ""
 
 
 def _may_be_file(entry: os.DirEntry[str]) -> bool:

@@ -111,6 +111,34 @@ async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
     assert [key async for key in archive.list("snapshot")] == []
 
 
+async def test_what_lies_in_the_place_of_a_folder_is_listed_as_what_is_no_key(tmp_path: Path) -> None:
+    """A file or a link to nothing, there or on the way: whoever asks for odd names too is told that nothing
+    can be there. What a person's tools leave within a folder is listed as ever, and so is a folder that is
+    linked to.
+    """
+    archive, other = Archive(tmp_path / "archive"), tmp_path / "other"
+
+    async def odd(prefix: str) -> list[str]:
+        assert [key async for key in archive.list(prefix)] == []
+        return [key async for key in archive.list(prefix, odd=True)]
+
+    (tmp_path / "archive" / "file").write_text("")
+    (tmp_path / "archive" / "link").symlink_to("nowhere")
+    assert await odd("absent/a") == [] and await archive.lists(["absent"], 1) == ([],)
+    for name in ("file", "link"):
+        assert await odd(name) == await odd(f"{name}/a/b") == [f"{name}/(no folder)"]
+        assert await archive.lists([f"{name}/a"], 1) == ([f"{name}/(no folder)"],)
+        assert await archive.oldest(f"{name}/a", 1) == [f"{name}/(no folder)"]
+    await archive.create_once("a/1", b"")
+    for name in (".DS_Store", "1~", ".1.swp"):
+        (tmp_path / "archive" / "a" / name).write_text("")
+    assert {key async for key in archive.list("a")} == {"a/1", "a/.DS_Store", "a/.1.swp"}
+    assert {key async for key in archive.list("a", odd=True)} == {"a/1", "a/.DS_Store", "a/.1.swp", "a/1~"}
+    (tmp_path / "archive" / "a").rename(other)
+    (tmp_path / "archive" / "a").symlink_to(other)
+    assert {key async for key in archive.list("a")} == {"a/1", "a/.DS_Store", "a/.1.swp"}
+
+
 async def test_several_places_are_listed_in_one_go(tmp_path: Path) -> None:
     """Each by itself, and no more of one than are asked for and one."""
     archive = Archive(tmp_path)

@@ -169,7 +169,7 @@ async def fixed(play: Gate, change: Change, *, later: timedelta = timedelta(0)) 
     environment = ActivityEnvironment()
     environment.info = dataclasses.replace(environment.info, started_time=datetime.now(UTC) + later)
     batch = GiveUpPermits(
-        campaign="gate",
+        campaign=play.start.campaign,
         origin="r",
         targets=targets,
         area=Area.WAF,

@@ -13,7 +13,7 @@ from activities.change.intents import ClosedAs, close_intent, intent_key
 from edgeshift.areas import waf
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
-from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.digests import canonical_bytes, digest
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import ServiceClient
 from tests.service.gate_kit import Body, gate
@@ -55,6 +55,36 @@ async def test_a_body_of_which_a_part_was_shadowed_is_not_committed(tmp_path: Pa
             assert "no valid sign-off" in own.reason
             assert "not the one that the digest names" in named.reason
         assert await play.sent() == []
+
+
+async def test_what_is_sent_is_what_a_digest_is_of_and_nothing_else(tmp_path: Path) -> None:
+    """Whoever may write to the archive lays a proposal there of the very digest, with what that leaves out:
+    the service stores none of it, neither by a commit nor by a validation.
+    """
+    planted: Body = {"description": "nobody signed this", "phase": "other", "more": {"x": 1}}
+    of_rules: Body = {"ref": "planted", "version": "9", "last_updated": "2020-01-01T00:00:00Z"}
+    async with gate(tmp_path) as play:
+        zone = play.zone
+        client = await play.connections.service(play.start.spec, zone)
+
+        async def stored() -> Body:
+            found = await client.entry_point(zone.id)
+            assert found is not None
+            return found.raw
+
+        body = {**copy.deepcopy(play.body), **planted}
+        for number, rule in enumerate(body["rules"]):
+            rule.update(of_rules, id=f"{number:032x}")
+        for result in (
+            await play.change(body, play.body, step=Step.VALIDATE, mode=ValidationMode.SHADOW),
+            await play.change(body, play.body),
+        ):
+            assert result.status is ChangeStatus.ANSWERED, result
+            found = await stored()
+            assert not {key for key, value in planted.items() if found.get(key) == value}, found
+            for number, rule in enumerate(found["rules"]):
+                assert rule["id"] != f"{number:032x}" and rule.get("ref") != "planted"
+        assert digest(await stored()) == digest(play.body)
 
 
 SHELL: Body = {"migration": {"configuration": "disabled"}}

@@ -15,8 +15,9 @@ import pytest
 from activities.authority import NotSigned
 from activities.change.intent_records import intents_of
 from edgeshift.authority.keyring import Keyring
-from edgeshift.authority.records import SignedRecords, as_far_as_read
+from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
 from edgeshift.authority.statements import WordStatement
+from edgeshift.messages import ChangeStatus
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, campaign_id
 from edgeshift.operations.signed import Pen
@@ -208,3 +209,87 @@ async def test_a_word_of_a_statement_that_nobody_can_read_is_told(tmp_path: Path
         await kept.records.tell_damaged(one.name, one.key, one.data, one.why)
     found = {one.key for one in (await unproven_there(kept.archive)).found}
     assert found == {f"signed/autumn/start/{NAME}", "signed/autumn/start/x y"}
+
+
+def _file(path: Path) -> None:
+    path.write_text("x")
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+in_a_folders_place = pytest.mark.parametrize("lay", [_file, _link], ids=["a file", "a link to nothing"])
+
+
+@in_a_folders_place
+async def test_what_lies_in_the_place_of_a_campaigns_words_holds_its_commits(
+    lay: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """Nobody can record a pause or an abort there, and whoever is to is told so: what lies there is told from
+    the first look on, and holds no rollback. Once it is removed, nobody is told of it.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        assert door.archive.folder is not None
+        name = f"signed/{door.campaign}/word"
+        lay(door.archive.folder / name)
+        result = await door.commit()
+        assert result.status is ChangeStatus.NOTHING_HAPPENED and result.damaged, result
+        assert name in result.reason and await door.sent() == 0
+        assert [one.key for one in (await unproven_there(door.archive)).found] == [f"{name}/(no folder)"]
+        with pytest.raises(ArchiveUnavailable):
+            await door.say("abort", 1)
+        await sent(door)
+        await ask(door)
+        (door.archive.folder / name).unlink()
+        assert (await unproven_there(door.archive)).found == ()
+
+
+@in_a_folders_place
+async def test_what_may_stop_a_campaign_is_not_taken_for_absent_where_it_has_no_place(
+    lay: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """Whoever asks is told that some may be missing, wherever on the way it lies; a rejection as well."""
+    subject = "7" * 64
+    for number, way in enumerate(("", "/autumn", "/autumn/word", f"/autumn/decision/{subject}")):
+        folder, name = tmp_path / f"{number}", f"signed{way}"
+        records = SignedRecords(Archive(folder))
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        lay(folder / name)
+        with pytest.raises(StatementsDamaged) as damaged:
+            await records.words("autumn")
+            await records.decisions("autumn", frozenset({subject}))
+        assert [one.name for one in damaged.value.found] == [f"{name}/(no folder)"]
+
+
+@in_a_folders_place
+@pytest.mark.parametrize("way", ["intent", f"intent/{ZONE.id}", f"intent/{ZONE.id}/esc"])
+async def test_what_lies_in_the_place_of_a_zones_intents_is_told(
+    way: str, lay: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """Nothing can be sent then: people are told why, for as long as it is there."""
+    kept = kept_in(tmp_path)
+    kept.path(way).parent.mkdir(parents=True, exist_ok=True)
+    lay(kept.path(way))
+    assert [one.key async for one in intents_of(kept.connections, ZONE, Area.ESC)] == []
+    assert [one.key for one in (await unproven_there(kept.archive)).found] == [f"{way}/(no folder)"]
+    with pytest.raises(ArchiveUnavailable):
+        await kept.sent()
+    kept.path(way).unlink()
+    assert (await unproven_there(kept.archive)).found == ()
+    await kept.sent()
+
+
+@in_a_folders_place
+async def test_what_lies_in_the_place_of_what_workers_tell_is_told(
+    lay: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """No worker can tell of anything planted then; whoever looks is told of that."""
+    kept = kept_in(tmp_path)
+    lay(kept.path("unproven"))
+    kept.lay(KEY, canonical_bytes(contents_of(intent())))
+    assert [one.proven async for one in intents_of(kept.connections, ZONE, Area.ESC)] == [False]
+    ((said, *more),) = [(await unproven_there(kept.archive)).found]
+    assert said.key == "unproven/(no folder)" and not more

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         NothingMore,
         Seen,
         intent_key,
+        intents_at,
     )
     from edgeshift.stores.documents.log_fields import (
         JobBefore,
@@ -107,6 +108,7 @@ __all__ = [
     "get_document",
     "get_record",
     "intent_key",
+    "intents_at",
     "put_document",
     "put_proposal",
     "snapshot_key",
@@ -132,7 +134,7 @@ _NAMES = {
     "calls": ("CallsMade", "TargetCalls", "calls_folder"),
     "effects": ("EffectTook",),
     "gathered": ("EvidenceGathered", "gathered_key"),
-    "intents": ("Answered", "CountedCommit", "Intent", "NothingMore", "Seen", "intent_key"),
+    "intents": ("Answered", "CountedCommit", "Intent", "NothingMore", "Seen", "intent_key", "intents_at"),
     "log_fields": ("JobBefore", "JobCreated", "RulesBefore", "RulesSent", "StepWritten"),
     "proposals": ("ProbedProposal", "Proposal", "put_proposal"),
     "records": (

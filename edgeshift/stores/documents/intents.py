@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import ClassVar
 
 from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.archive_errors import ArchiveMisconfigured
+from edgeshift.stores.archive_keys import is_part
 from edgeshift.stores.documents.codec import Document, Moment
 
 OPENED = "opened"
@@ -39,9 +41,19 @@ _TEXTS = {
 _OF_BEFORE = {text: closed for closed, text in _TEXTS.items()}
 
 
-def intent_key(target: Zone, area: Area, permit: str = "") -> str:
-    """The archive's name of an intent; without a permit, where all of a target lie."""
-    return f"intent/{target.id}/{area.value}" + (f"/{permit}" if permit else "")
+def intents_at(target: Zone, area: Area) -> str:
+    """Where the intents of a target lie."""
+    return f"intent/{target.id}/{area.value}"
+
+
+def intent_key(target: Zone, area: Area, permit: str) -> str:
+    """The archive's name of an intent. ``permit``: with what tells one request of several from the others.
+    Raises ArchiveMisconfigured where that is not exactly one part of a key: no listing would find the intent,
+    or it would lie in the way of others.
+    """
+    if not is_part(permit):
+        raise ArchiveMisconfigured(f"{permit[:80]!r} is no name of a permit: nothing is recorded under it")
+    return f"{intents_at(target, area)}/{permit}"
 
 
 class Intent(Document):

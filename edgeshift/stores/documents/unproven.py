@@ -5,12 +5,13 @@ cannot be read.
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from itertools import takewhile
 from typing import NamedTuple
 
 from edgeshift.model.digests import sha256
 from edgeshift.stores.archive import Archive, ArchiveError, ArchiveUnavailable
-from edgeshift.stores.archive_keys import is_key, shown
+from edgeshift.stores.archive_keys import NO_KEY, is_key, no_folder_at, shown
 from edgeshift.stores.documents.codec import Document, Moment, get_record
 
 FOLDER = "unproven"
@@ -56,8 +57,12 @@ class StillThere(NamedTuple):
 async def unproven_there(archive: Archive) -> StillThere:
     """The records that do not count and are still there as workers found them. Raises ArchiveError."""
     names: list[str] = []
-    async for name in archive.list(FOLDER):
-        names.append(name)
+    async for name in archive.list(FOLDER, odd=True):
+        if name == no_folder_at(FOLDER):
+            # Workers can tell of nothing there.
+            return StillThere((Unproven(key=name, why=NO_KEY, at=datetime.now(UTC)),), False)
+        if is_key(name):
+            names.append(name)
         if len(names) > MOST:
             break
     places = asyncio.Semaphore(AT_ONCE)
@@ -82,7 +87,7 @@ async def _lies_there(archive: Archive, said: Unproven) -> bytes | None:
     """
     if not is_key(said.key):
         place = "/".join(takewhile(is_key, said.key.split("/")))
-        if not place.startswith(_HAVE_ODD):
+        if not f"{place}/".startswith(_HAVE_ODD):
             return None
         async for name in archive.list(place, odd=True):
             if shown(name) == said.key:

@@ -51,7 +51,7 @@ from tests.forgeries.running.dresses import (
     in_its_own_name,
     of_another_zone,
 )
-from tests.forgeries.running.scheduling import PLANTED, SPECS, ZONES, done, waits
+from tests.forgeries.running.scheduling import PERMITS, PLANTED, SPECS, ZONES, done, waits
 
 NOT_TRIED: dict[str, str] = {}
 """Activities that workers register and that no forgery has done, each with the reason."""
@@ -75,7 +75,7 @@ def _change(dress: Dress, step: Step | None = None, **more: Any) -> Change:
     return Change(**{**said, **more})
 
 
-@done("change_zone", *ZONES, *SPECS, *PLANTED, queue=Queue.CHANGES)
+@done("change_zone", *ZONES, *PERMITS, *SPECS, *PLANTED, queue=Queue.CHANGES)
 async def _changed(a: Attack, dress: Dress) -> Change:
     return _change(dress)
 
@@ -103,12 +103,12 @@ async def _without_overrides(a: Attack, dress: Dress) -> Change:
     return _change(dress, Step.DELETE_OVERRIDES)
 
 
-@done("give_up_change", in_its_own_name, of_another_zone, in_a_later_attempt, *SPECS)
+@done("give_up_change", in_its_own_name, of_another_zone, in_a_later_attempt, *PERMITS, *SPECS)
 async def _given_up(a: Attack, dress: Dress) -> Change:
     return _change(dress)
 
 
-@waits("give_up_permits", in_its_own_name, of_another_zone)
+@waits("give_up_permits", in_its_own_name, of_another_zone, *PERMITS)
 async def _permits_given_up(a: Attack, dress: Dress) -> GiveUpPermits:
     return GiveUpPermits(
         campaign=dress.start.campaign,

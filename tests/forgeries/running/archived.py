@@ -111,6 +111,13 @@ async def records_under_names_that_are_none(a: Attack) -> Trace:
 
 
 @kind
+async def files_in_the_place_of_folders(a: Attack) -> Trace:
+    """Where the zone's records belong, and the words that begin it again, as far as there is nothing yet."""
+    names = (f"intent/{a.state.zone.id}", f"signed/{a.name}/again/{a.state.zone.id}")
+    return await _tried(a, {name: ENEMY.encode() for name in names if not (a.folder / name).exists()})
+
+
+@kind
 async def an_intent_of_a_worker_from_the_future(a: Attack) -> Trace:
     """As a worker whose clock is wrong would make it: it keeps its zone for no longer than another."""
     later = datetime.now(UTC) + timedelta(days=400)

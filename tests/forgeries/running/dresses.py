@@ -99,6 +99,29 @@ async def on_the_way_back(a: Attack) -> Dress:
     return replace(await in_its_own_name(a), back=True)
 
 
+def _under(dress: Dress, name: str) -> Dress:
+    return replace(dress, permit=dress.permit.model_copy(update={"name": name}))
+
+
+async def under_an_empty_name(a: Attack) -> Dress:
+    """By a permit whose records would lie in the place of all of the zone's."""
+    return _under(await in_its_own_name(a), "")
+
+
+async def under_a_name_of_two_parts(a: Attack) -> Dress:
+    """By a permit whose name would be that of a folder."""
+    dress = await in_its_own_name(a)
+    return _under(dress, f"{dress.permit.name}/{ENEMY}")
+
+
+async def below_what_was_sent(a: Attack) -> Dress:
+    """By a permit whose records would lie below one of what the campaign has sent, where it has sent any."""
+    dress = await in_its_own_name(a)
+    folder = a.folder / "intent" / dress.zone.id / dress.start.area.value
+    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    return _under(dress, f"{found[0] if found else 'p-1'}/x")
+
+
 async def with_a_planted_proposal(a: Attack) -> Dress:
     """By a proposal that the enemy has laid into the archive, which asks for nothing, so that all of it is
     done.

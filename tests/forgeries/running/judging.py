@@ -29,6 +29,9 @@ AS_SIGNED = frozenset({"commit", "roll_back"})
 way back while it is watched (docs/threat-model.md).
 """
 
+INTENT_PARTS = 3
+"""Of the name of an intent: its target, its area, its permit."""
+
 LOG_FIELDS_PUT = "rulesets.put"
 
 
@@ -44,11 +47,16 @@ class Judge:
         return self.stage.play.folder / "state" / "archive"
 
     async def counted(self, permits: Collection[str], *, signed: bool = False) -> list[str]:
-        """Changes that were about to be sent under these permits of the enemy's. ``signed``: people have just
-        signed the change itself; the rules say whether it was made once.
+        """Changes that were about to be sent under these permits of the enemy's, and records of any that lie
+        where no listing finds them. ``signed``: people have just signed the change itself; the rules say
+        whether it was made once.
         """
         nothing = SENDS_NOTHING | (AS_SIGNED if signed else frozenset())
-        return self.new(await asyncio.to_thread(lambda: list(self._under(permits, nothing))))
+
+        def found() -> list[str]:
+            return [*self._under(permits, nothing), *self._out_of_place()]
+
+        return self.new(await asyncio.to_thread(found))
 
     async def leaked(self, server: Stranger) -> list[str]:
         """Whether a server of the enemy's was told a secret."""
@@ -81,6 +89,14 @@ class Judge:
                 record = _read(path)
                 if _by_worker(record) and record.get("step") not in nothing:
                     yield f"{record.get('step')} of {path.parent.parent.name} under {path.name}"
+
+    def _out_of_place(self) -> Iterable[str]:
+        """What a worker has signed under a permit whose name is not one part of a name."""
+        intents = self._archive / "intent"
+        for path in intents.rglob("*"):
+            name = path.relative_to(intents)
+            if len(name.parts) != INTENT_PARTS and path.is_file() and _by_worker(_read(path)):
+                yield f"a record of what is sent lies at intent/{name}"
 
     async def _undone(self) -> set[str | None]:
         """Zones of which the service has seen a change go back, whatever they show by now: people may have

@@ -20,12 +20,15 @@ from tests.forgeries.running.attack import ENEMY, Attack, Trace
 from tests.forgeries.running.dresses import (
     Dress,
     Dressing,
+    below_what_was_sent,
     by_a_strangers_proxy,
     by_a_strangers_service,
     in_a_later_attempt,
     in_its_own_name,
     of_another_zone,
     on_the_way_back,
+    under_a_name_of_two_parts,
+    under_an_empty_name,
     with_a_planted_proposal,
     with_a_planted_proposal_on_the_way_back,
 )
@@ -45,6 +48,7 @@ Made = TypeVar("Made", bound=BaseModel)
 Make = Callable[[Attack, Dress], Awaitable[Made]]
 
 ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt)
+PERMITS: tuple[Dressing, ...] = (under_an_empty_name, under_a_name_of_two_parts, below_what_was_sent)
 SPECS: tuple[Dressing, ...] = (by_a_strangers_service, by_a_strangers_proxy)
 PLANTED: tuple[Dressing, ...] = (
     on_the_way_back,

@@ -8,7 +8,7 @@ import contextlib
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
-from edgeshift.stores.documents import intent_key
+from edgeshift.stores.documents import intents_at
 from tests.harness.aimed.scene import judged, waits
 from tests.harness.aimed.waf import PRO, cut_off
 from tests.harness.cases import World
@@ -28,7 +28,7 @@ async def nothing_came_of_it(world: World) -> Verdict:
     async with cut_off(world, TAKES) as stage:
         play = stage.play
         target = play.targets[play.index(stage.name("a"))].zone
-        async for intent in play.archive.list(intent_key(target, Area.WAF)):
+        async for intent in play.archive.list(intents_at(target, Area.WAF)):
             planted = canonical_bytes({"reason": "answered"})
             await play.archive.create_once(intent.replace("intent/", "nothing/", 1), planted)
         await play.again("retry", stage.name("a"))

@@ -1,0 +1,80 @@
+"""What anything is recorded for: permits of a name that one can have, and targets that people have signed.
+
+Whoever can start activities names both as they like, and what a worker records is signed by it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from activities.authority import NotSigned
+from activities.connections import Connections
+from edgeshift.authority.door import starts_then, target_refused
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.statements import Attested, StartStatement
+from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
+from edgeshift.model.fleet import campaign_id
+from edgeshift.stores.archive_keys import is_part
+
+NO_PERMIT = "its permit has a name that no campaign gives one"
+
+
+def is_named(permit: Permit) -> bool:
+    """Whether a permit has a name under which its records are found, and which is in nobody's way."""
+    return is_part(permit.name)
+
+
+class SignedTargets:
+    """Whether people have started a campaign that has a target, whatever they said or revoked since."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @cached_property
+    def _records(self) -> SignedRecords:
+        return SignedRecords(self._connections.archive)
+
+    async def have(self, start: ZoneStart) -> bool:
+        """Whether a start of this specification has the target in its list; True where nobody needs one.
+        Raises ArchiveError.
+        """
+        roots = self._roots()
+        if roots is None or isinstance(roots, NotSigned):
+            return roots is None
+        spec = await self._connections.spec(start.spec)
+        if start.campaign != campaign_id(spec.name) or start.area is not spec.area:
+            return False
+        found = starts_then(spec, start.spec, await self._starts(spec.name), roots)
+        for said in () if isinstance(found, str) else found:
+            assert isinstance(said.statement, StartStatement)
+            targets = await self._connections.targets(said.statement.targets)
+            if target_refused(start.index, start.target, said.statement, targets) is None:
+                return True
+        return False
+
+    async def have_list(self, batch: GiveUpPermits) -> bool:
+        """Whether a start of the campaign has this list; True where nobody needs one. Raises ArchiveError."""
+        roots, name = self._roots(), batch.campaign.removeprefix(campaign_id(""))
+        if roots is None or isinstance(roots, NotSigned):
+            return roots is None
+        if batch.campaign != campaign_id(name) or not is_part(name):
+            return False
+        return any(
+            isinstance(said.statement, StartStatement)
+            and (said.statement.targets, said.statement.area) == (batch.targets, batch.area)
+            and roots.forgiving.refuses(said, Role.STARTER, said.statement.issued) is None
+            for said in await self._starts(name)
+        )
+
+    async def _starts(self, campaign: str) -> tuple[Attested, ...]:
+        read, _ = await self._records.starts_as_far(campaign)
+        return read
+
+    def _roots(self) -> Roots | NotSigned | None:
+        """The roots, where they ask for signatures; why they cannot be read."""
+        try:
+            roots = self._connections.authority.roots_or_none()
+        except NotSigned as why:
+            return why
+        return roots if roots is not None and roots.signed else None
