@@ -12,6 +12,7 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
+from activities.change.found import may_be_own
 from activities.connections import Connections
 from activities.standing import fits, on_record, settled_by, standing_of, where_undone
 from edgeshift.messages import ComparedOutcomes, CompareOutcomes, ToldWrong
@@ -95,12 +96,19 @@ class Comparing:
             )
             if shown is not told:
                 return _wrong(target, index, told, shown, said)
-            if told in CLAIMS:
+            if told in CLAIMS and not await self._is_own(target, told, attempt):
                 # It is so, and from now on on record.
                 await connections.results.of_listed(
                     batch.spec, batch.targets, batch.origin, target.zone.id, max(1, attempt), told
                 )
             return None
+
+    async def _is_own(self, target: Target, told: ZoneOutcome, attempt: int) -> bool:
+        """Whether a target that is told to have been found changed may have been changed by this run."""
+        if told is not ZoneOutcome.ALREADY_MIGRATED:
+            return False
+        batch = self._batch
+        return await may_be_own(self._connections, target.zone, batch.area, batch.origin, max(1, attempt))
 
 
 def _wrong(target: Target, index: int, told: ZoneOutcome, shown: ZoneOutcome | None, said: str) -> ToldWrong:

@@ -105,6 +105,13 @@ class WorkerRecords:
             return None
         return decoded(model, data, key)
 
+    async def is_unsigned(self, key: str) -> bool:
+        """Whether the roots ask for a signature of this record, and no worker has signed it whose key they
+        know, or knew. One that is signed may be of another version. Raises ArchiveError.
+        """
+        data = await self._archive.get_named(key)
+        return data is not None and await self._refused(key, data, forgiving=True) is not None
+
     async def keys(self, prefix: str) -> AsyncIterator[str]:
         """The names of records under a prefix, in no order. What has a name that no worker can have given it
         counts for nothing; it is told of. Raises ArchiveError.

@@ -134,16 +134,20 @@ class Results:
         await self._records.put(result, await self._pen.sign(result))
 
     async def proven(
-        self, spec: CampaignSpec, run: str, zone: str, attempt: int | None = None
+        self, spec: CampaignSpec, run: str, zone: str, attempt: int | None = None, *, back: bool = False
     ) -> dict[ZoneOutcome, ResultStatement]:
         """The outcomes of an attempt, or of all, that a worker has signed whom the roots know, each with its
-        last result. Raises ArchiveError.
+        last result. ``back``: for a rollback, which what was seen to its end keeps back: also where its
+        worker's key was revoked since; and where somebody floods the place, by the first that were stored.
+        Raises ArchiveError.
         """
         roots = self._roots()
         if roots is None or (attempt is not None and attempt < 1):
             return {}
+        if back:
+            roots = roots.forgiving
         try:
-            found = await self._records.results(spec.name, run, zone, attempt)
+            found = await self._records.results(spec.name, run, zone, attempt, oldest=back)
         except Flooded as why:
             # The service is read instead.
             activity.logger.warning("%s", why)

@@ -29,7 +29,7 @@ from activities.change.intents import (
 from activities.change.judging import judged
 from activities.change.not_sent import NotSent
 from activities.change.permits import NO_PERMIT, is_named
-from activities.change.settled import settled_if_known
+from activities.change.rollbacks import settled_before
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -96,7 +96,7 @@ class Fence:
             )
         await self._ask(self.connections.authority.check)
         if self.change.step is Step.ROLL_BACK:
-            signed = await settled_if_known(self.connections, self.change.start)
+            signed = await settled_before(self.connections, self.change.start)
             if signed is not None:
                 raise NotSent("what it would undo was seen to its end", settled=signed.seen)
 

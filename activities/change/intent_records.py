@@ -29,6 +29,9 @@ from edgeshift.stores.documents.intents import ClosedAs as ClosedAs
 AHEAD = timedelta(days=1)
 """How far the clock of whoever wrote an intent may be ahead of this one's."""
 
+UNREADABLE = "unreadable"
+"""The step of an intent of which nothing can be read."""
+
 BY_HAND_AFTER = timedelta(days=1)
 """How long after an intent was stored that cannot be read a person's word counts that nothing came of it: no
 change takes so long to show.
@@ -59,10 +62,13 @@ async def intents_of(
     opened: bool = False,
     forgiving: bool = False,
     beside: str = "",
+    damaged: bool = False,
 ) -> AsyncIterator[SentBefore]:
     """Every intent of a zone, by whomever, in no order. ``opened``: also the records that a step of several
     requests has before the first of them. ``forgiving``: one counts also where its worker's key was revoked
     since. ``beside``: what stands under the permit whose record this is is left out, and not read.
+    ``damaged``: for what nobody may hold up: one that cannot be read, and that no worker has signed, does not
+    count either, and is not raised.
 
     Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
@@ -74,8 +80,12 @@ async def intents_of(
         try:
             found = await connections.records.find(Intent, key, forgiving=forgiving)
         except DocumentUnreadable:
-            if not await _put_right(connections, key):
+            if await _put_right(connections, key):
+                continue
+            if not damaged or not await connections.records.is_unsigned(key):
                 raise
+            nobodys = Intent(step=UNREADABLE, campaign="", at=now_of(connections))
+            yield SentBefore(key, await as_stored(connections, key, nobodys), proven=False)
             continue
         if found is None:
             continue
@@ -184,7 +194,7 @@ async def all_left_in(
     effect; what may still show counts.
     """
     found = []
-    async for sent in intents_of(connections, zone, area, forgiving=forgiving):
+    async for sent in intents_of(connections, zone, area, forgiving=forgiving, damaged=forgiving):
         key, record = sent.key, sent.record
         mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
         if not mine or record.step != Step.COMMIT.value or record.proposal is None:

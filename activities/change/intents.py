@@ -219,7 +219,7 @@ async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datet
     """
     policy, now = zone_policy(await connections.spec(start.spec)), by_server(connections)
     latest: datetime | None = None
-    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
+    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True, damaged=True):
         until = sent.record.at + policy.request_limit + policy.margin
         if not sent.proven or not sent.commits or until <= now or (latest and until <= latest):
             continue
@@ -230,14 +230,14 @@ async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datet
 
 async def close_intents(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
     """Record that nothing more can come of these intents of the zone: what they sent has shown."""
-    async for sent in intents_of(connections, zone, area):
+    async for sent in intents_of(connections, zone, area, damaged=True):
         if sent.key in keys:
             await close_intent(connections, sent.key, ClosedAs.SHOWS)
 
 
 async def seen_through(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
     """Record that these intents of the zone were watched to their end: nobody takes them up again."""
-    async for sent in intents_of(connections, zone, area, forgiving=True):
+    async for sent in intents_of(connections, zone, area, forgiving=True, damaged=True):
         if sent.proven and sent.key in keys:
             await connections.records.create(beside_of(sent.key, "seen"), Seen())
 
@@ -249,7 +249,7 @@ async def never_showed(
     over, and nothing of them was there when it was read after that. ``answered``: of those that were answered
     as well, in an area where an answer does not say that there is an effect. Raises ArchiveError.
     """
-    async for sent in intents_of(connections, zone, area, forgiving=True):
+    async for sent in intents_of(connections, zone, area, forgiving=True, damaged=True):
         if not sent.proven or sent.key not in keys or sent.record.step != Step.COMMIT.value:
             continue
         await close_intent(connections, sent.key, ClosedAs.NEVER_SHOWED)
@@ -290,7 +290,8 @@ async def unproven_last(
     its end; or empty. It may have been whatever this campaign has sent last. ``run``: since which none of
     this run was. ``forgiving``: one whose worker's key was revoked since counts as signed.
     """
-    found = [sent async for sent in intents_of(connections, zone, area, forgiving=forgiving)]
+    some = intents_of(connections, zone, area, forgiving=forgiving, damaged=forgiving)
+    found = [sent async for sent in some]
     for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
         if not sent.proven:
             return sent.key

@@ -7,6 +7,7 @@ intents, and the durations from the campaign's specification.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from activities.change import intents
 from activities.change.intent_records import (
     EFFECTIVE,
     ClosedAs,
+    SentBefore,
     closed_as,
     intents_of,
     is_effective,
@@ -118,7 +120,7 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
     if not is_of(start, spec):
         return None
     policy, began = zone_policy(spec), surely_now(connections)
-    found = [sent async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True)]
+    found = [sent async for sent in _sent_to(connections, start)]
     back = answered = False
     for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
         record = sent.record
@@ -182,7 +184,7 @@ async def nothing_showed(connections: Connections, start: ZoneStart) -> bool:
     show, and of one at least: what is there is somebody else's. Raises ArchiveError.
     """
     any_sent = False
-    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
+    async for sent in _sent_to(connections, start):
         if not sent.commits or (sent.proven and sent.record.campaign != start.campaign):
             continue
         if not sent.proven or await is_effective(connections, sent.key):
@@ -205,6 +207,11 @@ async def last_change_if_known(connections: Connections, start: ZoneStart) -> Ow
 def is_of(start: ZoneStart, spec: CampaignSpec) -> bool:
     """Whether a message is of the campaign whose specification it names."""
     return start.campaign == campaign_id(spec.name) and start.area is spec.area
+
+
+def _sent_to(connections: Connections, start: ZoneStart) -> AsyncIterator[SentBefore]:
+    """What was sent to the target: nothing that somebody has planted keeps it from being seen through."""
+    return intents_of(connections, start.target.zone, start.area, forgiving=True, damaged=True)
 
 
 async def _proposal_of(connections: Connections, record: Intent) -> Proposal | None:
@@ -249,7 +256,7 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
     effect, on_the_wire = policy.migration_limit, policy.request_limit + policy.margin
     bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, ClosedAs | None]]()
     seen, backs = set[str](), list[datetime]()
-    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
+    async for sent in _sent_to(connections, start):
         record = sent.record
         mine = sent.proven and record.campaign == start.campaign and record.run in (run, None)
         if not mine or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):

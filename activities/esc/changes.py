@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from activities.change.area_work import AreaWork, Step, in_time
 from activities.change.intents import own_commit
 from activities.change.not_sent import NotSent
+from activities.change.rollbacks import IS_OVER, is_over
 from activities.connections import Connections
 from activities.esc.proposing import prepared_from
 from activities.esc.reading import read_scope, shows, zones_of
@@ -96,6 +97,16 @@ class EscWork(AreaWork):
                 return await self._set_secret(step)
             case Kind.COMMIT:
                 return await self._turn_off(step)
+        return await self._turn_on_again(step)
+
+    async def _turn_on_again(self, step: Step) -> ChangeResult:
+        """The way back. Once the campaign's own change is over, whoever has turned it off since did so on
+        purpose: it stays off. Where it is on, nothing is left to send.
+        """
+        if await self._is_over(step):
+            if await in_time(step, self._is_off(step)):
+                raise NotSent(IS_OVER, final=True)
+            return ChangeResult(status=ChangeStatus.ANSWERED, reason="nothing was left to undo")
         result = await step.fence.send(
             lambda: step.client.enable_esc(step.zone.scope, before_send=step.fence.intend)
         )
@@ -116,6 +127,17 @@ class EscWork(AreaWork):
             if await own_commit(self._connections, zone, Area.ESC, campaign, limit) is not None:
                 return ZoneOutcome.UNKNOWN, "the service shows the secret alone, and nobody has watched it"
         return None, "the service shows esc on"
+
+    async def _is_over(self, step: Step) -> bool:
+        start = step.change.start
+        # Without roots, in a rehearsal, it rests on what messages say.
+        asked = self._connections.results.asked_for(await self._connections.spec(start.spec))
+        return asked and await is_over(self._connections, start)
+
+    async def _is_off(self, step: Step) -> bool:
+        scope = step.zone.scope
+        off, _ = shows(await twice("esc.get", lambda: step.client.esc(scope, urgent=True), shows))
+        return off
 
     async def _set_secret(self, step: Step) -> ChangeResult:
         """A secret that nobody has set, made here: it is in no history, archive or log. Whoever asks for it:

@@ -9,6 +9,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
+from activities.change.found import sign_found
 from activities.change.intent_records import surely_now
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.change.own_changes import (
@@ -97,7 +98,7 @@ class EscActivities:
         if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
             mine = await taken_up(self._connections, start, prepared, read_at)
             if prepared.verdict is Verdict.ALREADY_SETTLED and not mine.begun:
-                await self._connections.results.record(start, ZoneOutcome.ALREADY_SETTLED, seen=mine.snapshot)
+                await sign_found(self._connections, start, ZoneOutcome.ALREADY_SETTLED, seen=mine.snapshot)
             if not may_be_off or (mine.begun and await self._can_tell(message, mine)):
                 # What an earlier attempt sent is seen through, also where the setting does not tell.
                 return mine.model_copy(update={"verdict": Verdict.ALREADY_SETTLED})
@@ -242,7 +243,15 @@ class EscActivities:
         """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
         before?
         """
-        return await unless_settled(self._connections, message, await self._watch(message))
+        seen = await self._watch(message)
+        told = await unless_settled(self._connections, message, seen)
+        if told.done and not seen.done:
+            # A look has signed it that may have been lost before it recorded this.
+            start, own = message.start, await last_change_if_known(self._connections, message.start)
+            await seen_through(
+                self._connections, start.target.zone, start.area, own.sent if own is not None else ()
+            )
+        return told
 
     async def _watch(self, message: Watch) -> Watched:
         start = message.start
@@ -286,9 +295,11 @@ class EscActivities:
             return Watched.as_unsure(*in_words(NOT_OURS))
         if not own.watched_enough:
             return Watched.as_unsure(*in_words(NOT_ENOUGH))
-        await seen_through(self._connections, start.target.zone, start.area, own.sent)
         agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
-        return Watched.as_done(agreed_to, record=await self._record(message, now, agreed_to))
+        # Signed first: what is seen to its end is taken back no more, also by a look that is taken again.
+        record = await self._record(message, now, agreed_to)
+        await seen_through(self._connections, start.target.zone, start.area, own.sent)
+        return Watched.as_done(agreed_to, record=record)
 
     async def _watch_back(
         self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline

@@ -8,6 +8,7 @@ from typing import Any
 from temporalio import activity
 
 from activities.boundary import asked_at, heartbeating, named_failures
+from activities.change.found import sign_found
 from activities.change.intents import (
     as_begun,
     close_intents,
@@ -110,8 +111,7 @@ class LogFieldsActivities:
         begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
         prepared = await prepared_from(self._connections, spec, zone, reading, found, verdict, begun=begun)
         if verdict is Verdict.ALREADY_SETTLED:
-            results = self._connections.results
-            await results.record(start, ZoneOutcome.ALREADY_SETTLED, seen=prepared.snapshot)
+            await sign_found(self._connections, start, ZoneOutcome.ALREADY_SETTLED, seen=prepared.snapshot)
         return prepared
 
     @activity.defn(name="look_back_at_log_fields_zone")

@@ -7,6 +7,7 @@ from typing import Any
 from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.change.found import sign_found
 from activities.change.intent_records import now_of, surely_now
 from activities.change.intents import seen_through, taken_up
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change
@@ -66,9 +67,7 @@ class WafActivities:
         if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:
             found = await taken_up(self._connections, start, prepared, read_at)
             if not found.begun:
-                await self._connections.results.record(
-                    start, ZoneOutcome.ALREADY_MIGRATED, seen=found.snapshot
-                )
+                await sign_found(self._connections, start, ZoneOutcome.ALREADY_MIGRATED, seen=found.snapshot)
             return found
         return prepared
 

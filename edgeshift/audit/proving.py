@@ -45,6 +45,7 @@ from edgeshift.authority.statements import (
     WordStatement,
     attested,
 )
+from edgeshift.authority.worker_records import refused
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.digests import NotCanonical, canonical_bytes, digest, fingerprint, named, sha256
@@ -65,9 +66,12 @@ _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
 
 
-def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False) -> Proof:
-    """What a file proves by these roots. ``unsealed``: also where nobody signed its end. Raises NoAudit."""
-    verifier = Verifier(roots, unsealed=unsealed)
+def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False, workers: bool = False) -> Proof:
+    """What a file proves by these roots. ``unsealed``: also where nobody signed its end. ``workers``: whether
+    the roots know the workers, so that a request counts only where one of them has recorded it. Raises
+    NoAudit.
+    """
+    verifier = Verifier(roots, unsealed=unsealed, workers=workers)
     try:
         return verifier.read(file)
     finally:
@@ -77,9 +81,10 @@ def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False) -> Proof:
 class Verifier:
     """Reads one file."""
 
-    def __init__(self, roots: Roots, *, unsealed: bool) -> None:
+    def __init__(self, roots: Roots, *, unsealed: bool, workers: bool = False) -> None:
         self._roots = roots
         self._unsealed = unsealed
+        self._workers = workers
         self._index = Index()
         self._proof = Proof()
         self._people = People()
@@ -257,7 +262,7 @@ class Verifier:
         self._index.add_body(row.fingerprint, row.body)
 
     def _request(self, row: RequestRow) -> None:
-        record, parts = row.record, row.key.split("/")
+        record, parts = row.parsed, row.key.split("/")
         if len(parts) != 4 or parts[0] != "intent" or record.campaign != campaign_id(self._proof.campaign):
             self._find(f"{row.key[:120]} is no request of this campaign")
             return
@@ -270,6 +275,11 @@ class Verifier:
         if not _EARLIEST <= record.at < _LATEST:
             self._find(f"{row.key[:120]} does not say when it was sent")
             return
+        if why := refused(row.key, canonical_bytes(row.record), self._roots, record.at):
+            self._proof.unrecorded += record.step != OPENED
+            if self._workers:
+                self._find(f"{row.key[:120]} was recorded by no known worker: {why}")
+                return
         self._index.add_request(self._at, row.key, record)
 
     def _judge_requests(self) -> None:

@@ -217,9 +217,11 @@ class SignedRecords:
         if not same or not await self._archive.holds(key, data):
             raise ArchiveUnavailable(f"{key} is there already, and is another one")
 
-    async def at(self, campaign: str, place: str) -> tuple[Attested, ...]:
-        """The statements that are found at a place; what cannot be read is none. Raises ArchiveError."""
-        ((read, _),) = await self._looks(campaign, [place])
+    async def at(self, campaign: str, place: str, *, oldest: bool = False) -> tuple[Attested, ...]:
+        """The statements that are found at a place; what cannot be read is none. ``oldest``: where somebody
+        floods it, the first that were stored. Raises ArchiveError.
+        """
+        ((read, _),) = await self._looks(campaign, [place], oldest=oldest)
         return read
 
     async def _all(
@@ -331,7 +333,9 @@ class SignedRecords:
         return _as_far(looks[: len(places)]), _as_far(looks[len(places) :])
 
     async def results(
-        self, campaign: str, run: str, zone: str, attempt: int | None = None
+        self, campaign: str, run: str, zone: str, attempt: int | None = None, *, oldest: bool = False
     ) -> tuple[Attested, ...]:
-        """What workers have signed of one attempt of a target, or of all. Raises ArchiveError."""
-        return await self.at(campaign, results_at(campaign, run, zone, attempt))
+        """What workers have signed of one attempt of a target, or of all. ``oldest``: as ``at``. Raises
+        ArchiveError.
+        """
+        return await self.at(campaign, results_at(campaign, run, zone, attempt), oldest=oldest)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from temporalio.client import Client
 
@@ -45,6 +46,7 @@ from tests.harness.campaigns.stages import (
     log_stage,
     log_zone,
 )
+from tests.kit import eventually
 from tests.kit.signing import WORKER, key_of, signed
 
 pytestmark = pytest.mark.embedded
@@ -194,6 +196,84 @@ async def test_what_was_seen_to_its_end_is_taken_back_by_nobody(
         assert told["done"] and told["record"] and not told["worse"], told
 
 
+@pytest.mark.parametrize("signs", [True, False])
+async def test_what_was_seen_to_its_end_stays_where_its_result_is_not_found(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signs: bool
+) -> None:
+    """As where somebody floods its place: it is recorded beside the commit, too. Rubbish beside that says
+    nothing.
+    """
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), esc_zone("b"), authority=ONE) as stage:
+        state = await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        assert await stage.outcome("a") is ZoneOutcome.SETTLED
+        a = await stranger(stage, "a")
+        planted = f"intent/{a.state.zone.id}/esc/x"
+        await a.archive.create_once(planted, b"rubbish")
+        if not signs:
+            monkeypatch.setattr("activities.results.Results.proven", none_found)
+        _, told = await scheduled(a, "change_zone", await way_back(a, sent_by(a)), Queue.CHANGES)
+        assert (told["status"], told["final"]) == ("nothing_happened", True), told
+        assert bool(told["settled"]) is signs
+        assert await stage.play.is_off(stage.name("a"))
+        (stage.play.folder / "state" / "archive" / planted).unlink()
+        _, told = await scheduled(a, "prepare_esc_scope", Prepare(start=await a.started_with()), Queue.LONG)
+        assert told["verdict"] == "already_settled", told
+        assert await signed_of(stage, "a") == [ZoneOutcome.SETTLED]
+
+
+async def none_found(*_: Any, **__: Any) -> dict[ZoneOutcome, Any]:
+    return {}
+
+
+async def test_what_was_rolled_back_is_not_turned_on_once_more(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A customer has turned it off on purpose since. While it is on, nothing is sent."""
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a", worse=True), esc_zone("b"), authority=ONE
+    ) as stage:
+        state = await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        assert await stage.outcome("a") is ZoneOutcome.ROLLED_BACK
+        a = await stranger(stage, "a")
+        before = len(await stage.play.journal("esc.delete", stage.name("a")))
+        _, told = await scheduled(a, "change_zone", await way_back(a, sent_by(a)), Queue.CHANGES)
+        assert told["status"] == "answered", told
+        path = f"{stage.play.simulator.base_url}/zones/{stage.id('a')}/disable_esc"
+        headers = {"authorization": f"Bearer {stage.play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient() as customer:
+            answer = await customer.post(path, headers=headers, json={"always": True})
+            assert answer.status_code == 200, answer.text
+        await eventually(lambda: stage.play.is_off(stage.name("a")))
+        _, told = await scheduled(a, "change_zone", await way_back(a, sent_by(a)), Queue.CHANGES)
+        assert (told["status"], told["final"]) == ("nothing_happened", True), told
+        assert await stage.play.is_off(stage.name("a"))
+        assert len(await stage.play.journal("esc.delete", stage.name("a"))) == before
+        _, told = await scheduled(a, "prepare_esc_scope", Prepare(start=await a.started_with()), Queue.LONG)
+        assert await signed_of(stage, "a") == [ZoneOutcome.ROLLED_BACK]
+
+
+async def test_a_zone_that_the_campaign_has_migrated_is_not_signed_as_found_so(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Whoever has a worker read it once more; one that somebody else had migrated is signed as found."""
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), authority=ONE) as stage:
+        state = await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        a = await stranger(stage, "a")
+        _, told = await scheduled(a, "prepare_waf_zone", Prepare(start=await a.started_with()), Queue.LONG)
+        assert told["verdict"] == "already_migrated", told
+        assert await signed_of(stage, "a") == [ZoneOutcome.MIGRATED]
+        await stage.waits("b")
+        b = await stranger(stage, "b")
+        await stage.change("b", state="complete")
+        _, told = await scheduled(b, "prepare_waf_zone", Prepare(start=await b.started_with()), Queue.LONG)
+        assert told["verdict"] == "already_migrated", told
+        assert await signed_of(stage, "b") == [ZoneOutcome.ALREADY_MIGRATED]
+
+
 async def test_a_commit_that_may_still_show_is_not_closed_while_esc_is_on(
     temporal_client: Client, tmp_path: Path
 ) -> None:
@@ -266,6 +346,19 @@ async def test_fields_that_are_there_are_never_signed_as_taken_out(
             assert told is not None and not told["done"] and not told["record"], told
         assert await signed_of(stage, "a") == []
         assert beside(stage, "a", "seen") == []
+
+
+async def test_rubbish_among_the_intents_holds_no_rollback_of_log_fields_up(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """What the campaign has written is taken out again, and nothing else."""
+    verify = {**LOG_FIELDS["log_fields"], "verify": "4000h", "every": "2000h"}
+    async with log_stage(temporal_client, tmp_path, log_zone("a"), authority=ONE, log_fields=verify) as stage:
+        a, prepared = await committed(stage, "a")
+        await a.archive.create_once(f"intent/{a.state.zone.id}/log-fields/x", b"rubbish")
+        _, told = await scheduled(a, "change_zone", await way_back(a, prepared), Queue.CHANGES)
+        assert told["status"] == "answered", told
+        assert len(await stage.play.journal("rulesets.put", stage.name("a"))) == 2
 
 
 @pytest.mark.parametrize("wanted", [True, False])

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from activities.change.intents import ClosedAs, close_intent, never_showed, seen_through
+from activities.change.intents import ClosedAs, close_intent, close_intents, never_showed, seen_through
 from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.rollback_log import RollbackLog
 from edgeshift.areas.log_fields import Version
@@ -24,6 +24,7 @@ from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.service_api import LogJob
 from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import (
+    DocumentUnreadable,
     JobBefore,
     JobCreated,
     RulesBefore,
@@ -32,6 +33,7 @@ from edgeshift.stores.documents import (
     intent_key,
     unproven_there,
 )
+from tests.kit.signing import signed
 from tests.service.client_scene import scene
 from tests.service.records_kit import (
     FORGED,
@@ -194,7 +196,11 @@ async def test_what_a_worker_recorded_whose_key_was_revoked_counts_for_the_way_b
     assert list(await back.jobs()) == [7] and await back.created_job("ours") == "ours"
 
 
-@pytest.mark.parametrize("forge", [one for one in FORGED if one is not by_a_revoked_key])
+async def rubbish(kept: Kept, key: str, document: object) -> bytes:
+    return b"<html>"
+
+
+@pytest.mark.parametrize("forge", [*(one for one in FORGED if one is not by_a_revoked_key), rubbish])
 async def test_where_no_intent_counts_any_more_nobody_can_tell_what_is_left_in(
     kept: Kept, log: RollbackLog, forge: Forge
 ) -> None:
@@ -210,6 +216,29 @@ async def test_where_no_intent_counts_any_more_nobody_can_tell_what_is_left_in(
     for asked in (*asks, back.left_in(), anew.begin("p-2")):
         with pytest.raises(ArchiveCorrupt, match=PUT):
             await asked
+
+
+async def test_rubbish_beside_what_is_left_in_holds_no_way_back_up(kept: Kept, log: RollbackLog) -> None:
+    """It is named, and what is known to be left in is taken back and seen through. A record that a worker has
+    signed, of another version maybe, is not passed over.
+    """
+    await log.base("r", Version(3, [RULE]))
+    await log.sending("r", 3, [RULE])
+    await kept.sent(PUT, trail="p-1")
+    planted = intent_key(ZONE, Area.LOG_FIELDS, "planted")
+    kept.lay(planted, b"rubbish")
+    back = log_of(kept, back=True)
+    assert await back.first("r") == Version(3, [RULE]) and await back.left_in() is not None
+    assert planted in {said.key for said in (await unproven_there(kept.archive)).found}
+    await close_intents(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    other = intent_key(ZONE, Area.LOG_FIELDS, "of-another-version")
+    kept.lay(other, await signed(other, {"step": "commit"}, kept.worker))
+    with pytest.raises(DocumentUnreadable, match=other):
+        await log_of(kept, back=True).left_in()
+    kept.path(other).unlink()
+    await seen_through(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    kept.path(planted).unlink()
+    assert not await log_of(kept, back=True).any_sent()
 
 
 async def test_an_intent_that_does_not_count_says_nothing_where_nothing_was_written_or_all_was_seen(

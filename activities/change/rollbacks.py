@@ -1,0 +1,191 @@
+"""What a rollback may still undo: commits of the campaign that may be in force, and whose end nobody saw.
+
+Whoever can reach Temporal can have a rollback sent, at any time. So what is over is told by records that
+workers signed, each read by itself: a damaged one beside them, a flood of names, another campaign's commit or
+a key that was revoked since opens nothing again. What cannot be read of a commit's end leaves it open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio import activity
+
+from activities.change.intent_records import EFFECTIVE, ClosedAs, beside_of, closed_as, surely_now
+from activities.connections import Connections
+from edgeshift.authority.statements import ResultStatement
+from edgeshift.campaign.start import zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Step, ZoneStart
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intents_at
+
+TRIES = 20
+"""How often a campaign tries a rollback, as its workflows do."""
+
+HELD_UP = timedelta(days=1)
+"""How long the service may hold such tries up altogether."""
+
+IS_OVER = "what it would undo was seen to its end, or undone, before"
+"""Why a rollback is not sent that has nothing left to undo."""
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """An intent that a worker has signed, and that has had an effect or may have had one. ``seen``: whether
+    that was watched to its end, or nobody can tell any more; ``closed``: whether it was answered, or showed.
+    """
+
+    key: str
+    record: Intent
+    seen: bool
+    closed: bool
+
+    def is_after(self, other: _Sent) -> bool:
+        """Whether this was sent after ``other``: by the attempts of a run, and else by times, which machines
+        tell a little differently.
+        """
+        mine, others = self.record, other.record
+        if mine.run == others.run and (mine.attempt or 0) < (others.attempt or 0):
+            return False
+        return (mine.at, self.key) > (others.at, other.key)
+
+    def is_covered(self, result: ResultStatement | None) -> bool:
+        """Whether a result of its run was signed after it, of its attempt or a later one, which has taken it
+        up. Results are told to the second.
+        """
+        if result is None or result.attempt < (self.record.attempt or 0):
+            return False
+        return result.issued >= self.record.at.replace(microsecond=0)
+
+
+@dataclass(frozen=True)
+class _SentToTarget:
+    """``commits``, ``backs``: of the campaign; ``others``: commits of other campaigns. ``unread``: why there
+    may be more, which can be read another time.
+    """
+
+    commits: list[_Sent]
+    backs: list[_Sent]
+    others: list[_Sent]
+    unread: ArchiveError | None
+
+
+async def settled_before(connections: Connections, start: ZoneStart) -> ResultStatement | None:
+    """What a worker has signed of the campaign's commits at the target, where all that may be in force are
+    settled; else None. A worker's key that was revoked since has told the truth. Raises ArchiveError.
+    """
+    spec, sent = await connections.spec(start.spec), await _sent_to(connections, start)
+    last: ResultStatement | None = None
+    for one in sent.commits:
+        if (result := await _settled(connections, spec, one)) is None:
+            return None
+        last = result
+    if last is not None and sent.unread is not None:
+        raise sent.unread
+    return last
+
+
+async def is_over(connections: Connections, start: ZoneStart) -> bool:
+    """Whether nothing of the campaign's is left at the target that a rollback may undo: each of its commits
+    was seen to its end, came to nothing or was undone, or another campaign's came after it and has settled.
+    Raises ArchiveError.
+    """
+    spec, sent = await connections.spec(start.spec), await _sent_to(connections, start)
+    for one in sent.commits:
+        if await _settled(connections, spec, one) is None and await _is_open(connections, spec, one, sent):
+            return False
+    if sent.unread is not None:
+        raise sent.unread
+    return True
+
+
+async def _is_open(connections: Connections, spec: CampaignSpec, one: _Sent, sent: _SentToTarget) -> bool:
+    backs = [back for back in sent.backs if back.is_after(one) and (back.closed or back.seen)]
+    if not backs:
+        return not one.seen and not await _is_replaced(connections, one, sent.others)
+    for back in backs:
+        if back.is_covered(await _result(connections, spec, back, ZoneOutcome.ROLLED_BACK)):
+            return False
+    # It was seen undone, or answered, and may not have stayed so: it is tried again, but not for ever.
+    return surely_now(connections) < min(back.record.at for back in backs) + _tried_for(spec)
+
+
+def _tried_for(spec: CampaignSpec) -> timedelta:
+    """How long a campaign may go on trying to undo something: each try is sent, looked for and watched."""
+    policy = zone_policy(spec)
+    return HELD_UP + TRIES * (policy.request_limit + policy.margin + 2 * policy.migration_limit)
+
+
+async def _is_replaced(connections: Connections, one: _Sent, others: list[_Sent]) -> bool:
+    """Whether a commit of another campaign came later and has settled: what is in force is that one's. Both
+    times have to say so, its worker's and the archive's: a clock that runs ahead holds no rollback.
+    """
+    try:
+        for other in others:
+            if other.seen and other.is_after(one):
+                stored = connections.archive.stored_at
+                if await stored(other.key) > await stored(one.key):
+                    return True
+    except ArchiveError:
+        return False
+    return False
+
+
+async def _settled(connections: Connections, spec: CampaignSpec, one: _Sent) -> ResultStatement | None:
+    result = await _result(connections, spec, one, ZoneOutcome.SETTLED)
+    return result if one.is_covered(result) else None
+
+
+async def _result(
+    connections: Connections, spec: CampaignSpec, one: _Sent, outcome: ZoneOutcome
+) -> ResultStatement | None:
+    if one.record.run is None:
+        return None
+    zone = one.key.split("/")[1]
+    try:
+        return (await connections.results.proven(spec, one.record.run, zone, back=True)).get(outcome)
+    except ArchiveError as failure:
+        activity.logger.warning("not known whether it was seen to its end: %s", failure)
+        return None
+
+
+async def _sent_to(connections: Connections, start: ZoneStart) -> _SentToTarget:
+    """What was sent to the target with effect, or may have been; each record counts by itself."""
+    found = _SentToTarget([], [], [], None)
+    unread: ArchiveError | None = None
+    async for key in connections.records.keys(intents_at(start.target.zone, start.area)):
+        try:
+            record = await connections.records.proven(Intent, key, forgiving=True)
+        except DocumentUnreadable:
+            continue
+        except ArchiveError as failure:
+            unread = failure
+            continue
+        if record is None or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+            continue
+        if (one := await _ended(connections, key, record)) is None:
+            continue
+        mine = record.campaign == start.campaign
+        if record.step == Step.COMMIT.value:
+            (found.commits if mine else found.others).append(one)
+        elif mine:
+            found.backs.append(one)
+    return _SentToTarget(found.commits, found.backs, found.others, unread)
+
+
+async def _ended(connections: Connections, key: str, record: Intent) -> _Sent | None:
+    """An intent with what is recorded of its end; None where it came to nothing."""
+    closed: ClosedAs | None = None
+    seen: Seen | None = None
+    try:
+        closed = await closed_as(connections, key)
+        seen = await connections.records.proven(Seen, beside_of(key, "seen"), forgiving=True)
+    except ArchiveError:
+        # As if it were not recorded: what gets worse is taken back.
+        pass
+    if closed not in EFFECTIVE or (seen is not None and seen.showed is False):
+        return None
+    return _Sent(key, record, seen is not None, closed is not None)
