@@ -42,6 +42,7 @@ from edgeshift.messages import (
     Part,
     Permit,
     PermitsGivenUp,
+    Step,
 )
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.failures import FAILURES, kind_of
@@ -76,6 +77,8 @@ class MutationActivities:
     async def _made(self, change: Change, fence: Fence) -> ChangeResult:
         area = self._work[change.start.area]
         try:
+            if change.step is Step.ROLL_BACK:
+                fence.change = change = await area.as_sent(change)
             body = await self._checked_body(change, fence)
             area.check(change, body)
             client = await self._connections.service(change.start.spec, change.start.target.zone)

@@ -185,10 +185,12 @@ class RollbackLog:
         """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
         not seen undone; or None.
         """
-        if not await self.any_sent():
-            return None
-        found = await self._left()
-        return found[-1].record if found else None
+        found = await self.all_left_in()
+        return found[-1] if found else None
+
+    async def all_left_in(self) -> list[Intent]:
+        """The intents of all of that, in the order of their times."""
+        return [sent.record for sent in await self._left()] if await self.any_sent() else []
 
     async def changing_job(self, job: LogJob) -> None:
         """Record what a log job lists before that is changed for the first time."""
