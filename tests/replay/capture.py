@@ -25,7 +25,7 @@ from tests.kit.signing import Roster
 from tests.replay.capture_held import called_off, given_up, held_up
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
-from tests.replay.capture_shared import shared
+from tests.replay.capture_shared import four, shared
 from tests.replay.capture_waiting import assessing, halted
 from tests.replay.keeping import HISTORIES, is_in, keep
 
@@ -187,6 +187,7 @@ async def main() -> None:
         planned_log_fields,
         halted,
         shared,
+        four,
         assessing,
     ]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
