@@ -58,6 +58,12 @@ class AreaWork(Protocol):
         """A plan's line for one target, by reading alone. Raises ServiceError."""
         ...
 
+    async def as_sent(self, change: Change) -> Change:
+        """A rollback of what is on record as sent, where it was asked for of what would be proposed by now:
+        nothing that was never sent can be undone. Raises ArchiveError.
+        """
+        return change
+
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The area's own rules of what may be sent. Raises NotSent."""
         ...

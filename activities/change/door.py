@@ -83,6 +83,8 @@ class MutationActivities:
     async def _made(self, change: Change, fence: Fence) -> ChangeResult:
         area = self._work[change.start.area]
         try:
+            if change.step is Step.ROLL_BACK:
+                fence.change = change = await area.as_sent(change)
             body = await self._checked_body(change, fence)
             area.check(change, body)
             client = await self._connections.service(change.start.spec, change.start.target.zone)

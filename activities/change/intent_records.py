@@ -177,6 +177,19 @@ async def is_effective(connections: Connections, intent: str) -> bool:
     return seen is None or seen.showed is not False
 
 
+async def over_by_revoked(connections: Connections, intent: str) -> str:
+    """The archive's name of what says that an intent had no effect, or was seen to its end, where a worker
+    has signed that whose key was revoked since; or empty. It may be true, or a thief's.
+    """
+    records, seen, nothing = connections.records, beside_of(intent, "seen"), beside_of(intent, "nothing")
+    if await records.proven(Seen, seen) is None and await records.proven(Seen, seen, forgiving=True):
+        return seen
+    said = await records.proven(NothingMore, nothing, forgiving=True)
+    if said is None or said.reason in EFFECTIVE or await records.proven(NothingMore, nothing) is not None:
+        return ""
+    return nothing
+
+
 async def all_left_in(
     connections: Connections,
     zone: Zone,

@@ -8,7 +8,7 @@ from typing import Any
 
 from activities.boundary import hold_of
 from activities.change.area_work import AreaWork, Step, in_time
-from activities.change.intents import left_in, unproven_last
+from activities.change.intents import as_begun, left_in, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.log_fields.jobs import JobsWriter
@@ -75,6 +75,17 @@ class LogFieldsWork(AreaWork):
                 },
             }
         )
+
+    async def as_sent(self, change: Change) -> Change:
+        """A rollback of what was sent last, where nothing was sent of what it names: people may have made log
+        jobs meanwhile, with which something else is proposed.
+        """
+        left = await RollbackLog(self._connections, change.start, back=True).all_left_in()
+        if not left or change.digest in {record.digest for record in left}:
+            return change
+        sent = as_begun(left[-1])
+        named = {name: getattr(sent, name) for name in ("digest", "fingerprint", "proposal", "snapshot")}
+        return change.model_copy(update=named)
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """What is never sent, whoever signed it."""
@@ -169,7 +180,8 @@ class LogFieldsWork(AreaWork):
 
     async def _take_back(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
         """Jobs first: they name what the rules then no longer have."""
-        result = await JobsWriter(step, trail, written).take_back()
+        spec = (await self._connections.spec(step.change.start.spec)).log_fields
+        result = await JobsWriter(step, trail, written).take_back(spec.job)
         if result.status is not ChangeStatus.ANSWERED:
             return result
         wanted = log_fields.fields_of_document(step.body["fields"])

@@ -76,10 +76,15 @@ class JobsWriter:
                 return result
         return ANSWERED
 
-    async def take_back(self) -> ChangeResult:
-        """What was added to the jobs out again, and nothing else; a job that was created is turned off."""
+    async def take_back(self, new: NewJobSpec | None) -> ChangeResult:
+        """What was added to the jobs out again, and nothing else; a job that was created is turned off.
+        ``new``: the one of the campaign's file, which an earlier step may have created though what was signed
+        last has none created.
+        """
         before = await self._trail.jobs()
-        created = await self._trail.created_job(log_fields.signed_job(self._step.body, self._step.zone))
+        signed = log_fields.signed_job(self._step.body, self._step.zone)
+        signed = signed or (log_fields.own_name(new, self._step.zone) if new else None)
+        created = await self._trail.created_job(signed)
         for job in await self._jobs():
             result = ANSWERED
             if job.id in before:

@@ -22,12 +22,9 @@ async def prepared_from(
     reading: log_fields.Reading,
     found: Proposed,
     verdict: Verdict,
-    *,
-    begun: bool = False,
 ) -> Prepared:
     """Archive a reading as the zone's snapshot, and what follows from it as the proposal. ``verdict``: what
-    the zone does, whatever its reading alone tells; ``begun``: a part of the change was made. Raises
-    ArchiveError.
+    the zone does, whatever its reading alone tells. Raises ArchiveError.
     """
     assessment = found.assessment
     prepared = Prepared(
@@ -36,9 +33,8 @@ async def prepared_from(
         reasons=assessment.reasons,
         why=assessment.why,
         snapshot=await archive_snapshot(connections, zone, spec.area, reading, spec.service.profile),
-        begun=begun,
     )
-    if verdict is not Verdict.READY and not begun:
+    if verdict is not Verdict.READY:
         return prepared
     body = log_fields.proposal_body(reading, zone, found.wanted, spec.log_fields.job)
     document = Proposal(

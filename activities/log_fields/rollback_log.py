@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from activities.change.intent_records import SentBefore, all_left_in
+from activities.change.intent_records import SentBefore, all_left_in, intents_of, over_by_revoked
 from activities.change.intents import run_of, unproven_last
 from activities.connections import Connections
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
-from edgeshift.messages import ZoneStart
+from edgeshift.messages import Step, ZoneStart
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import LogJob
@@ -52,8 +52,8 @@ class RollbackLog:
 
     What no worker has signed whom the roots know does not count, and ArchiveCorrupt names it: without it
     nobody can tell the campaign's own from what others have made; an intent as well, where none that counts
-    says what is left in. ``back``: for the way back, where a record counts also if its worker's key was
-    revoked since.
+    says what is left in. So is what says that a trail is over, where its worker's key was revoked since.
+    ``back``: for the way back, where a record counts also if its worker's key was revoked since.
     """
 
     def __init__(self, connections: Connections, start: ZoneStart, *, back: bool = False) -> None:
@@ -108,7 +108,32 @@ class RollbackLog:
         found = await all_left_in(
             self._connections, start.target.zone, start.area, start.campaign, run_of(start), forgiving=True
         )
-        return [sent for sent in found if not _LEAVES_NOTHING.search(sent.key)]
+        found = [sent for sent in found if not _LEAVES_NOTHING.search(sent.key)]
+        said = {sent.key: await over_by_revoked(self._connections, sent.key) for sent in found}
+        sure = {sent.record.trail for sent in found if not said[sent.key]}
+        left = []
+        for sent in found:
+            if sent.record.trail not in sure:
+                if await self._was_over_before_another(sent):
+                    continue
+                if await self._is_written(self._at(sent.record.trail or "")):
+                    raise ArchiveCorrupt(
+                        f"the record {said[sent.key]} in the archive does not count, since its worker's key"
+                        " was revoked: nobody can tell whether what was sent is left in"
+                    )
+            left.append(sent)
+        return left
+
+    async def _was_over_before_another(self, sent: SentBefore) -> bool:
+        """Whether a worker whose key counts has begun another trail since: it saw that this one was over."""
+        start, record = self._start, sent.record
+        async for other in intents_of(self._connections, start.target.zone, start.area):
+            later, mine = other.record, other.proven and other.record.campaign == start.campaign
+            if not mine or later.step != Step.COMMIT.value or later.run != run_of(start):
+                continue
+            if later.at > record.at and later.trail not in (None, record.trail):
+                return True
+        return False
 
     async def _is_written(self, prefix: str) -> bool:
         return bool(await self._written(prefix))
@@ -185,10 +210,12 @@ class RollbackLog:
         """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
         not seen undone; or None.
         """
-        if not await self.any_sent():
-            return None
-        found = await self._left()
-        return found[-1].record if found else None
+        found = await self.all_left_in()
+        return found[-1] if found else None
+
+    async def all_left_in(self) -> list[Intent]:
+        """The intents of all of that, in the order of their times."""
+        return [sent.record for sent in await self._left()] if await self.any_sent() else []
 
     async def changing_job(self, job: LogJob) -> None:
         """Record what a log job lists before that is changed for the first time."""

@@ -107,9 +107,11 @@ class LogFieldsActivities:
             # It was this campaign that wrote it: it is looked at to the end. What it wrote and took out again
             # is somebody else's now.
             verdict = Verdict.READY
-        # What was written in part is taken back where the zone cannot go on.
-        begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
-        prepared = await prepared_from(self._connections, spec, zone, reading, found, verdict, begun=begun)
+        prepared = await prepared_from(self._connections, spec, zone, reading, found, verdict)
+        if verdict is Verdict.BLOCKED and (mine := await trail.left_in()) is not None:
+            # What was written in part is taken back where the zone cannot go on, as it was signed: what would
+            # be proposed by now may be something else.
+            prepared = as_begun(mine, prepared)
         if verdict is Verdict.ALREADY_SETTLED:
             await sign_found(self._connections, start, ZoneOutcome.ALREADY_SETTLED, seen=prepared.snapshot)
         return prepared

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 
-def most_of_one(window: int, others: int) -> int:
+def most_of_one(window: int, others: int, *, apart: bool = False) -> int:
     """How many of the window's places one user may have while so many others have targets left: half of the
     share of each of these is kept for it. They may all wait for people now, and what they are agreed to is
-    not to wait for places of which none comes free while this user's calls are blocked.
+    not to wait for places of which none comes free while this user's calls are blocked. Of the halves
+    together, less than a place is rounded up to one; ``apart``: of each by itself, as in campaigns that began
+    so, where many users leave hardly a place to any of them.
     """
-    kept = others * -(-window // (2 * (others + 1)))
+    shares = 2 * (others + 1)
+    kept = others * -(-window // shares) if apart else -(-window * others // shares)
     return max(1, window - kept)
 
 

@@ -1,4 +1,6 @@
-"""A zone that is open still when somebody says that it has ended is looked at a few times, and then left."""
+"""A zone that is said to have ended, and is open still or cannot be read, is looked at a few times, and then
+left to the next sweep.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from edgeshift.messages import DescribeZones, ReportKind, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.authority import ONE
+from tests.held_kit import set_status
+from tests.kit import eventually
 from worker.wiring import replayer
 from workflows.campaign.ends import LOOKED_AT_AGAIN
 
@@ -54,4 +58,30 @@ async def test_a_zone_that_closes_after_its_word_is_looked_at_again_soon(
         assert len(looked) == 1 + LOOKED_AT_AGAIN
         assert sum(OPEN in note for note in (await stage.play.summary()).notes) == 1
         assert (await stage.finish()).outcomes == {"migrated": 2}
+        await replayer().replay_workflow(await stage.play.campaign.fetch_history())
+
+
+async def test_a_zone_that_could_not_be_read_at_its_word_is_looked_at_again_soon(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The service refuses the token, so that nobody can say where a zone stands whose workflow is gone: its
+    word is kept for two more looks. It has its outcome once the token counts again.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), authority=ONE, sweep="2d") as stage:
+        for short in stage.names:
+            await stage.waits(short)
+        await set_status(stage.play, "expired")
+        await stage.play.zone(stage.name("a")).terminate("by mistake")
+        index = await say_ended(stage, "a")
+
+        async def looked() -> bool:
+            found = [one for one in await looks_at_ends(stage) if index in one.ended]
+            return len(found) == 1 + LOOKED_AT_AGAIN
+
+        await eventually(looked, 60, "the zone is looked at again")
+        await set_status(stage.play, "active")
+        # Sooner than the sweep, which is to look as well.
+        await say_ended(stage, "a")
+        await stage.play.until(lambda seen: seen.places.get("failed") == 1, 60)
+        assert (await stage.finish()).outcomes == {"failed": 1, "migrated": 1}
         await replayer().replay_workflow(await stage.play.campaign.fetch_history())

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import uuid
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from temporalio.client import Client
 
+from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
-from tests.kit import BUCKET, eventually, fleet_of, scene
+from tests.held_kit import fault
+from tests.kit import BUCKET, REVOKED, Scene, eventually, fleet_of, scene
+from tests.kit.signing import Roster
 from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
@@ -35,8 +41,8 @@ JOB = {
 }
 
 
-async def _rules(play: Any) -> list[str]:
-    lists = await play.control.get(f"zones/{play.zone_id('half.example')}")
+async def _rules(play: Any, name: str = "half.example") -> list[str]:
+    lists = await play.control.get(f"zones/{play.zone_id(name)}")
     found = [item for item in lists["rulesets"] if item["phase"] == "http_log_custom_fields"]
     return [rule["description"] for rule in found[0]["rules"]] if found else []
 
@@ -76,3 +82,51 @@ async def test_a_part_is_taken_back_when_the_zone_cannot_go_on(
 
 async def _closed(play: Any) -> bool:
     return (await play.zone("half.example").describe()).close_time is not None
+
+
+@pytest.mark.parametrize("when", ["before it is read", "after it was signed"])
+async def test_a_part_is_taken_back_as_it_was_signed_though_people_have_made_a_log_job_since(
+    temporal_client: Client, tmp_path: Path, request: pytest.FixtureRequest, when: str
+) -> None:
+    """The rules are written, and the zone's first log job is not: the service refuses the token meanwhile. A
+    log job that somebody makes by hand has something else proposed, of which nothing was sent. Its options
+    stand in the way, when the zone is read or once that is signed: what is undone is what was sent.
+    """
+    client = on_queue(temporal_client, request.node.name[:60])
+    name = f"way-{uuid.uuid4().hex[:8]}.example"
+    fleet = fleet_of({"name": name, "plan": "enterprise", "logs": {"jobs": [], "fields": [FOREIGN]}})
+    terms = {**SPEC, "log_fields": {**SPEC["log_fields"], "job": True}}
+    odd, made = "timestamps=rfc3339", "fields=RayID&timestamps=rfc3339"
+    async with scene(client, tmp_path, fleet, authority=Roster(), **terms) as play:
+        await play.zone_until(name, lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        first = (await play.state(name)).digest
+        async with fault(play, REVOKED, call="logpush.ownership"):
+            await play.sign_zone(name)
+            await play.zone_until(name, lambda found: found.phase is ZonePhase.WAITING_FOR_SERVICE)
+            assert len(await _rules(play, name)) == 2
+            options = odd if when == "before it is read" else made
+            job = {"destination_conf": f"r2://{name}/logs", "dataset": "http_requests", "enabled": True}
+            found = await _by_hand(play, name, "POST", "", {**job, "logpull_options": options})
+        if when == "after it was signed":
+            await play.zone_until(
+                name,
+                lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF and found.digest != first,
+            )
+            await _by_hand(play, name, "PUT", f"/{found['id']}", {"logpull_options": odd})
+            await play.sign_zone(name)
+        ended = await asyncio.wait_for(play.zone(name).result(), 60)
+        assert ended.outcome is ZoneOutcome.ROLLED_BACK, ended
+        assert await _rules(play, name) == ["of another team"]
+
+
+async def _by_hand(play: Scene, name: str, method: str, path: str, body: dict[str, Any]) -> Any:
+    """A call of the service's, as a person makes it with a token of his own."""
+    async with httpx.AsyncClient() as http:
+        answer = await http.request(
+            method,
+            f"{play.simulator.base_url}/zones/{play.zone_id(name)}/logpush/jobs{path}",
+            headers={"authorization": f"Bearer {play.fleet.credentials[0].value}"},
+            json=body,
+        )
+    assert answer.status_code == 200, answer.text
+    return answer.json()["result"]

@@ -23,14 +23,16 @@ from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
+from tests.held_kit import set_status
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.kit.signing import Roster
 from tests.replay.capture_held import called_off, given_up, held_up
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
-from tests.replay.capture_shared import shared
+from tests.replay.capture_shared import four, shared
 from tests.replay.capture_waiting import assessing, halted
 from tests.replay.keeping import HISTORIES, is_in, keep
+from workflows.campaign.ends import LOOKED_AT_AGAIN
 
 OVERRIDE = {"urls": ["a.example/x"], "groups": {}, "rules": {}}
 
@@ -181,6 +183,41 @@ async def signed(client: Client, folder: Path) -> None:
         await keep("campaign-late-closed", campaign)
 
 
+async def unread(client: Client, folder: Path) -> None:
+    """A campaign that looks into the word of a zone whose workflow is gone, while the service refuses the
+    token that would say where it stands. ``campaign-unread-once`` is what the version before
+    ``unread-ends-are-looked-at-again`` made of it.
+    """
+    fleet = fleet_of(*({"name": f"{name}.example", "plan": "pro"} for name in "ab"))
+    async with scene(client, folder, fleet, authority=Roster()) as play:
+        for name in "ab":
+            await play.zone_until(f"{name}.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
+        campaign = client.get_workflow_handle(campaign_id(play.spec.name))
+        await set_status(play, "expired")
+        await play.zone("a.example").terminate("by mistake")
+        word = ZoneReport(
+            campaign_run=(await campaign.describe()).run_id or "",
+            index=0,
+            attempt=1,
+            sequence=60_000,
+            kind=ReportKind.FINISHED,
+            outcome=ZoneOutcome.FAILED,
+        )
+        await campaign.signal("zone_report", word)
+
+        async def looked() -> bool:
+            looks = 0
+            async for event in campaign.fetch_history_events():
+                asked = event.activity_task_scheduled_event_attributes
+                looks += asked.activity_type.name == "describe_zones" and b'"ended":[0]' in (
+                    asked.input.payloads[0].data
+                )
+            return looks == 1 + LOOKED_AT_AGAIN
+
+        await eventually(looked, 60, "the zone is looked at again")
+        await keep("campaign-unread-running", campaign)
+
+
 async def main() -> None:
     """Capture them all, or those of the acts that are named."""
     HISTORIES.mkdir(exist_ok=True)
@@ -195,11 +232,13 @@ async def main() -> None:
         given_up,
         called_off,
         signed,
+        unread,
         planned,
         planned_esc,
         planned_log_fields,
         halted,
         shared,
+        four,
         assessing,
     ]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]

@@ -78,19 +78,33 @@ def test_places_are_kept_for_users_all_of_whose_zones_wait_for_people() -> None:
     """One whose calls are blocked by then has not taken what the others need once they are agreed to. In a
     window of one, nothing can be kept.
     """
-    assert [most_of_one(20, others) for others in (0, 1, 3, 9)] == [20, 15, 11, 11]
+    assert [most_of_one(20, others) for others in (0, 1, 3, 9)] == [20, 15, 12, 11]
     assert [most_of_one(2, others) for others in (0, 1, 4)] == [2, 1, 1]
     assert most_of_one(1, 1) == 1
     assert len(chosen(20, claims(0, range(50), most=15), claims(0))) == 15
     assert chosen(5, claims(15, range(50), most=15), claims(0, range(60, 70))) == [60, 61, 62, 63, 64]
 
 
-@given(st.integers(1, 5_000), st.integers(0, 254))
-def test_a_user_may_have_its_share_at_least(window: int, others: int) -> None:
+@given(st.integers(1, 5_000), st.integers(0, 254), st.booleans())
+def test_a_user_may_have_its_share_at_least(window: int, others: int, apart: bool) -> None:
     """Or one place, where there are more users than places; and all of them where it is the only one."""
-    most = most_of_one(window, others)
+    most = most_of_one(window, others, apart=apart)
     assert 1 <= most <= window
     assert most >= window // (others + 1) and (others or most == window)
+
+
+@given(st.integers(1, 5_000), st.integers(1, 254))
+def test_no_more_than_half_of_the_window_is_kept_for_others(window: int, others: int) -> None:
+    """However many they are: the halves of their shares are less than half of the window together."""
+    assert most_of_one(window, others) >= max(1, window // 2)
+    assert most_of_one(window, 1) == most_of_one(window, 1, apart=True)
+
+
+def test_campaigns_that_began_so_keep_half_of_each_share_by_itself() -> None:
+    """With as many users as places, all but one place was kept from a user, whoever waited for it."""
+    many = [(20, 19), (10, 9), (50, 48)]
+    assert [most_of_one(*one, apart=True) for one in many] == [1, 1, 2]
+    assert [most_of_one(*one) for one in many] == [10, 5, 25]
 
 
 def test_one_that_stands_for_more_zones_than_its_user_may_have_goes_alone() -> None:

@@ -110,11 +110,13 @@ class Writes:
 
         return await self.step(make)
 
-    async def take_back(self) -> ChangeResult:
-        """Our log fields out of the log jobs again, and the one that we created turned off."""
+    async def take_back(self, job: NewJobSpec | None = None) -> ChangeResult:
+        """Our log fields out of the log jobs again, and the one that we created turned off. ``job``: that of
+        the campaign's file.
+        """
 
         async def make(step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
-            return await JobsWriter(step, trail, written).take_back()
+            return await JobsWriter(step, trail, written).take_back(job)
 
         return await self.step(make, kind=Kind.ROLL_BACK)
 

@@ -155,6 +155,18 @@ async def test_a_log_job_of_another_dataset_is_not_turned_off_because_it_has_our
         assert {job.dataset: job.enabled for job in jobs} == {"firewall_events": True, "http_requests": False}
 
 
+async def test_a_log_job_that_an_earlier_step_has_created_is_turned_off_though_the_last_one_creates_none(
+    tmp_path: Path, new: NewJobSpec
+) -> None:
+    """Somebody has made a log job meanwhile, so that what was signed last names none of ours."""
+    async with log_writes(tmp_path, new=new) as zone:
+        assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
+        zone.new = None
+        assert (await zone.take_back(new)).status is ChangeStatus.ANSWERED
+        (job,) = await zone.client.log_jobs(zone.zone_id)
+        assert job.name == "bank.example" and not job.enabled
+
+
 async def test_a_log_job_of_another_dataset_does_not_show_that_ours_was_created(
     tmp_path: Path, new: NewJobSpec
 ) -> None:

@@ -4,6 +4,7 @@ nothing, and holds back what would be sent.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,9 +15,12 @@ import pytest
 from activities.change.intents import ClosedAs, close_intent, close_intents, never_showed, seen_through
 from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.rollback_log import RollbackLog
+from activities.records import WorkerRecords
 from edgeshift.areas.log_fields import Version
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER
+from edgeshift.authority.loading import RootsFiles
+from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
 from edgeshift.model.digests import sha256
@@ -194,6 +198,70 @@ async def test_what_a_worker_recorded_whose_key_was_revoked_counts_for_the_way_b
     back = log_of(kept, back=True)
     assert await back.first("r") == Version(3, [RULE]) and len(await back.sent("r")) == 1
     assert list(await back.jobs()) == [7] and await back.created_job("ours") == "ours"
+
+
+async def seen(kept: Kept, *keys: str) -> None:
+    await seen_through(kept.connections, ZONE, Area.LOG_FIELDS, set(keys))
+
+
+async def came_to_none(kept: Kept, *keys: str) -> None:
+    for key in keys:
+        await close_intent(kept.connections, key, ClosedAs.NOTHING_CAME, "429")
+
+
+Over = Callable[..., Awaitable[None]]
+over = pytest.mark.parametrize(
+    ("ends", "what"), [(seen, "seen/"), (came_to_none, "nothing/")], ids=["seen", "nothing"]
+)
+
+
+@over
+async def test_what_a_worker_saw_over_whose_key_was_revoked_is_neither_left_in_nor_gone(
+    kept: Kept, log: RollbackLog, ends: Over, what: str
+) -> None:
+    """By what was there before it, a rollback would take out what others have made since; and whoever has
+    stolen the key may say of anything that it is over. What cannot be told is named.
+    """
+    await log.base("r", Version(3, [RULE]))
+    await log.sending("r", 3, [RULE])
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail="p-1")
+    await ends(kept, PUT)
+    assert await log_of(kept).left_in() is None
+    RootsEditor(kept.keyring.roots).revoke(WORKER)
+    back, anew = log_of(kept, back=True), log_of(kept)
+    named = PUT.replace("intent/", what, 1)
+    for asked in (back.jobs(), back.first("r"), back.left_in(), anew.begin("p-2"), anew.any_sent()):
+        with pytest.raises(ArchiveCorrupt, match=named):
+            await asked
+
+
+@over
+async def test_a_trail_that_was_over_before_another_began_holds_up_no_rollback(
+    kept: Kept, log: RollbackLog, ends: Over, what: str
+) -> None:
+    """The worker that began the other one saw so, and its key counts. What is left in of the other one is
+    taken back, whatever else was tried in it.
+    """
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail="p-1")
+    await ends(kept, PUT)
+    editor = RootsEditor(kept.keyring.roots)
+    mine, other = WorkerPen(kept.keyring.signer("worker-2", ("worker",)), "worker-2"), log_of(kept)
+    kept.connections.records = records = WorkerRecords(
+        RootsFiles(kept.keyring.roots), kept.archive, kept.connections.clock, mine
+    )
+    assert await other.begin("p-2") == "p-2"
+    await other.changing_job(JOB.model_copy(update={"id": 8}))
+    tried, job = (intent_key(ZONE, Area.LOG_FIELDS, f"p-2-job-8-{number}") for number in (1, 2))
+    for key in (tried, job):
+        later = datetime.now(UTC) + timedelta(seconds=1)
+        assert await records.create(key, intent(trail="p-2", at=later))
+    await came_to_none(kept, tried)
+    editor.revoke(WORKER)
+    assert list(await log_of(kept, back=True).jobs()) == [8]
+    left = await log_of(kept).left_in()
+    assert left is not None and left.trail == "p-2"
 
 
 async def rubbish(kept: Kept, key: str, document: object) -> bytes:

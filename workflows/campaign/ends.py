@@ -27,8 +27,8 @@ LEAST_PAUSE = timedelta(milliseconds=100)
 """Below this nothing is gathered, where time runs faster."""
 
 LOOKED_AT_AGAIN = 2
-"""How often a zone is looked at again soon that is said to have ended, and is open: a busy server may take
-longer to close it than one look waits.
+"""How often a zone is looked at again soon that is said to have ended, and is open, or was not read: a busy
+server may take longer to close it than one look waits.
 """
 
 SLICE = 1_000
@@ -48,7 +48,7 @@ class Ends:
         self._batches = batches
         self._window = Window(state)
         self._late: dict[int, int] = {}
-        """How often targets were found open that are said to have ended."""
+        """How often targets that are said to have ended were found open, or were not read."""
 
     @property
     def is_due(self) -> bool:
@@ -79,7 +79,9 @@ class Ends:
         if found.by_word:
             self._count_words()
             return
-        late = self._to_look_at_again(found.still_open)
+        looked_at = {zone.index for zone in found.closed} | {one.index for one in found.later}
+        unread = some.keys() - looked_at - set(found.still_open)
+        late = self._to_look_at_again(found.still_open) | self._to_read_again(unread)
         for index in found.still_open:
             # The next sweep looks again.
             ledger.recently_reported.discard(index)
@@ -100,9 +102,22 @@ class Ends:
         """Those that may be about to close, and whose words are kept."""
         if not still_open or not workflow.patched("late-ends-are-looked-at-again"):
             return frozenset()
-        for index in still_open:
+        return self._kept(still_open)
+
+    def _to_read_again(self, unread: Collection[int]) -> frozenset[int]:
+        """Those of which the look has found nothing, since the service takes no calls or a turn did not come:
+        their words are kept for as many looks, and the next sweep looks at them whatever they have said.
+        """
+        if not unread or not workflow.patched("unread-ends-are-looked-at-again"):
+            return frozenset()
+        self._state.ledger.recently_reported.difference_update(unread)
+        return self._kept(unread)
+
+    def _kept(self, indexes: Collection[int]) -> frozenset[int]:
+        """Those of the targets whose words are kept, and not for the last time."""
+        for index in indexes:
             self._late[index] = self._late.get(index, 0) + 1
-        return frozenset(index for index in still_open if self._late[index] <= LOOKED_AT_AGAIN)
+        return frozenset(index for index in indexes if self._late[index] <= LOOKED_AT_AGAIN)
 
     def _count_words(self) -> None:
         """Words count here: a rehearsal without roots."""

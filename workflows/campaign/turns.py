@@ -26,6 +26,9 @@ class Turns:
     def __init__(self, state: CampaignState) -> None:
         self._state = state
         self._window = Window(state)
+        # Of two, the share of the other one is all that is rounded.
+        several = state.shares_window and state.callers.users > 2
+        self._apart = several and not workflow.patched("shares-are-rounded-together")
 
     def to_start(self) -> list[int]:
         """The next batch to be started. Zones that hold a sign-off come before new ones: what was agreed to
@@ -83,7 +86,7 @@ class Turns:
         claims = [
             Claims(
                 taken=zones,
-                most=most_of_one(window, len(left - {user})),
+                most=most_of_one(window, len(left - {user}), apart=self._apart),
                 ready=self._of_user(user, ready=True),
                 pending=self._of_user(user, ready=False) if starts else iter(()),
             )
