@@ -84,8 +84,8 @@ class Lookout:
         """
         age = self.age if age is None else age
         takes = self._looks.takes(age)
-        if self._looks.showed(age):
-            await self._connections.effects.record(self._start, self._what, age)
+        if (learnt := self._looks.showed(age)) is not None:
+            await self._connections.effects.record(self._start, self._what, learnt)
         return timedelta(seconds=takes) if takes is not None else None
 
     def is_over(self, trouble: str) -> bool:

@@ -22,7 +22,7 @@ from bench.fleet.figures import Span
 from bench.fleet.growing import Growing, series
 from bench.fleet.histories import campaign_histories, zone_histories
 from bench.fleet.left import state_in
-from bench.fleet.usage import Usage, measurable, with_children
+from bench.fleet.usage import Usage, measurable, usage_of_workers
 from bench.fleet.users import outage_of_the_last, users_of
 from bench.fleet.zones import fleet_of, plans_of
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -169,7 +169,7 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
     client = await connect(settings, identity="bench")
     await until_served(client)
     spec, archive = spec_of(course, running), Archive(running.archive)
-    workers = Usage(lambda: (pid for child in running.workers for pid in with_children(child.pid)))
+    workers = usage_of_workers(running.workers)
     rest = Usage(lambda: (running.temporal_pid, running.simulator.pid, os.getpid()))
     growing = Growing(client, campaign_id(spec.name))
     outages: list[Span] = []

@@ -27,7 +27,7 @@ from bench.fleet.campaign import Course, Say, options_of, spec_of, until_served
 from bench.fleet.growing import Growing
 from bench.fleet.growing import series as grown
 from bench.fleet.histories import campaign_histories, last_tasks
-from bench.fleet.usage import Usage
+from bench.fleet.usage import usage_of_workers
 from bench.fleet.zones import fleet_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import AssessmentStart, PlanReport, Step
@@ -58,6 +58,9 @@ from edgeshift.testbed.stack import Stack, stack
 
 BLOCK = 1_000
 """Fingerprints of one update."""
+
+EXPIRES_AFTER = "14d"
+"""As in a usual campaign; it is divided by the time scale."""
 
 STAGES = "stages.json"
 ENDED = frozenset(outcome.value for outcome in ZoneOutcome)
@@ -151,9 +154,11 @@ class _Scene:
         waves = [{"zones": -(-many.zones // many.waves)}] * many.waves
         approvers = {"approvers": many.approvers, "required": len(many.approvers)}
         advance = {"percent": 0.001, "failures": many.zones}
-        more = {"waves": waves, "advance": advance, "sign_off": {**base["sign_off"], **approvers}}
+        # What is carried has a waiting time for each zone, in steps that follow from this.
+        sign_off = {**base["sign_off"], **approvers, "expires_after": EXPIRES_AFTER}
+        more = {"waves": waves, "advance": advance, "sign_off": sign_off}
         self._spec = CampaignSpec.model_validate({**base, **more})
-        self._usage = Usage(lambda: (child.pid for child in running.workers))
+        self._usage = usage_of_workers(running.workers)
         self._growing = Growing(client, campaign_id(self._spec.name))
 
     async def play(self) -> dict[str, Any]:

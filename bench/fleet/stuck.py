@@ -25,7 +25,7 @@ from bench.fleet.checked import checked, verdicts
 from bench.fleet.counted import AT_WORK
 from bench.fleet.left import state_in
 from bench.fleet.records import Asked
-from bench.fleet.usage import Usage, with_children
+from bench.fleet.usage import usage_of_workers
 from bench.fleet.zones import fleet_of
 from edgeshift.messages import Blocked, CampaignSummary, QuotaStart, Step
 from edgeshift.model.fleet import quota_id
@@ -120,7 +120,7 @@ class _Scene:
         self._user = service.caller(service.credentials[0])
         self._noted = Asked()
         self._took: dict[str, list[float]] = {"status": [], "pause": [], "abort": []}
-        self._workers = Usage(lambda: (pid for child in running.workers for pid in with_children(child.pid)))
+        self._workers = usage_of_workers(running.workers)
 
     async def play(self) -> dict[str, Any]:
         """From the plan to what came of the abort; all figures."""

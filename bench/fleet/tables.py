@@ -101,7 +101,8 @@ def show_goals(console: Console, goals: Sequence[Found]) -> None:
 
 def _met(one: Found) -> str:
     said = "met" if one["met"] else "not met"
-    return f"{said}: {_text(one['value'])}" if one["value"] is not None else f"{said}: not measured"
+    why = f" ({one['by_design']})" if one["by_design"] else ""
+    return f"{said}: {_text(one['value'])}{why}" if one["value"] is not None else f"{said}: not measured"
 
 
 def markdown_goals(goals: Sequence[Found]) -> str:
@@ -110,7 +111,8 @@ def markdown_goals(goals: Sequence[Found]) -> str:
     for one in goals:
         figure, goal = f"`{one['figure']}`", one["goal"].replace("<=", "≤").replace(">=", "≥")
         value = _text(one["value"])
-        said = "met" if one["met"] else "**not met**"
+        why = f": {one['by_design']}" if one["by_design"] else ""
+        said = "met" if one["met"] else f"**not met**{why}"
         lines.append(f"| {one['part']} | {figure} | {goal} | {value} | {said} |")
     return "\n".join(lines)
 

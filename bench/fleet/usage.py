@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from bench.fleet.records import Used
 
@@ -72,3 +73,15 @@ class Usage:
         """Seconds of CPU between two moments, by the looks that are next to them. None without looks."""
         within = [one for one in self.seen if begin <= one.at <= end]
         return round(within[-1].cpu - within[0].cpu, 2) if within else None
+
+
+class HasPid(Protocol):
+    """A process: its id, or None while it does not run."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+
+def usage_of_workers(workers: Sequence[HasPid]) -> Usage:
+    """What a stack's workers use: each is a process that starts others."""
+    return Usage(lambda: (pid for worker in workers for pid in with_children(worker.pid)))

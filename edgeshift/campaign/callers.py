@@ -10,7 +10,7 @@ from edgeshift.messages import Caller, Callers
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 MOST_CALLERS = 255
-"""Credentials that are told apart. With more, a campaign treats them as one."""
+"""Credentials that are told apart: a campaign file has no more (``service.credentials``)."""
 
 HIDDEN = 255
 """What is at the place of a target that does not count. No target can be there."""

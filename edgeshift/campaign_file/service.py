@@ -23,6 +23,11 @@ LONGEST_REQUEST = timedelta(minutes=1)
 """The longest time that one request may be given: a worker that is told to stop sees it through."""
 
 
+MOST_CREDENTIALS = 255
+"""Credentials of a campaign: it tells apart so many, and stops the zones of one without the others
+(edgeshift/campaign/callers.py).
+"""
+
 EVERYBODY = "default"
 """The user of credentials that name none."""
 
@@ -105,7 +110,8 @@ class ServiceSpec(Part):
     )
     credentials: tuple[CredentialSpec, ...] = Field(
         default=(CredentialSpec(token="env:EDGESHIFT_TOKEN"),),
-        description="Credentials. A secret is never written here, only where the worker finds it.",
+        max_length=MOST_CREDENTIALS,
+        description="At most 255 credentials. No secret is written here, only where the worker finds it.",
     )
     proxy: Annotated[str, AfterValidator(web_or_reference)] | None = Field(
         default=None,

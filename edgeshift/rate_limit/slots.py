@@ -79,13 +79,31 @@ class PaceTerms(BaseModel):
 
     @property
     def budget(self) -> int:
-        """Slots in a window: 99 % of the limit, two requests less at least, and less the people's share."""
-        return max(2, min(math.floor(self.limit * 0.99 - self.limit * self.people), self.limit - 2))
+        """Slots in a window: 99 % of the limit, two requests less at least, and less the people's share.
+        Where a window is so short that slots which may always be spent late (``LATEST``) would fill it beyond
+        the limit, so many less that they do not.
+        """
+        budget = min(math.floor(self.limit * 0.99 - self.limit * self.people), self.limit - 2)
+        late = LATEST / self.window
+        budget = min(budget, math.floor(self.limit * (1 - self.people) / (1 + late)))
+        while budget > 2 and budget + self._spent_late(budget, late) > self.limit:
+            budget -= 1
+        return max(2, budget)
+
+    def _spent_late(self, budget: int, late: float) -> int:
+        """How many slots a window has at most of those before it. Each lane's may begin just so that one more
+        fits. ``late``: by which part of a window they may be late.
+        """
+        urgent = self._urgent_of(budget)
+        return math.ceil((budget - urgent) * late) + math.ceil(urgent * late)
 
     @property
     def urgent_budget(self) -> int:
         """The urgent lane's part of ``budget``, at least one slot."""
-        return max(1, round(self.budget * self.urgent))
+        return self._urgent_of(self.budget)
+
+    def _urgent_of(self, budget: int) -> int:
+        return max(1, round(budget * self.urgent))
 
     @property
     def rate(self) -> float:

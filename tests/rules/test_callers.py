@@ -7,9 +7,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import ValidationError
 
-from edgeshift.campaign.callers import HIDDEN, TargetCallers, callers_of
+from edgeshift.campaign.callers import HIDDEN, MOST_CALLERS, TargetCallers, callers_of
 from edgeshift.campaign.target_states import IN_FLIGHT, TargetState
+from edgeshift.campaign_file.service import MOST_CREDENTIALS, ServiceSpec
 from edgeshift.messages import Caller, Callers, ReportKind, Step
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.rate_limit.breaker import Breaker, Fate
@@ -56,11 +58,15 @@ def test_where_all_call_with_one_credential_nothing_is_carried() -> None:
     assert callers.left(frozenset(), bytes([TargetState.PENDING, TargetState.MIGRATED])) == 1
 
 
-def test_more_credentials_than_a_byte_tells_apart_count_as_one() -> None:
-    """Then they stand still together."""
-    many = [Caller(credential=f"env:T{number}", user="u") for number in range(256)]
-    assert callers_of(many) == Callers()
-    assert len(callers_of(many[:255]).known) == 255
+def test_as_many_credentials_as_a_campaign_may_have_are_told_apart() -> None:
+    """A file with more is refused."""
+    assert MOST_CALLERS == MOST_CREDENTIALS
+    many = [Caller(credential=f"env:T{number}", user="u") for number in range(MOST_CREDENTIALS)]
+    assert len(callers_of(many).known) == MOST_CREDENTIALS
+    tokens = [{"token": one.credential, "accounts": [one.credential]} for one in many]
+    assert len(ServiceSpec.model_validate({"credentials": tokens}).credentials) == MOST_CREDENTIALS
+    with pytest.raises(ValidationError, match="at most 255 items"):
+        ServiceSpec.model_validate({"credentials": [*tokens, {"token": "env:MORE"}]})
 
 
 def test_credentials_of_other_targets_are_refused() -> None:

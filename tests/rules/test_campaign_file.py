@@ -143,6 +143,10 @@ def test_known_keys_are_listed_once() -> None:
         (SMALL + "adjustments: [{rule: abc}]\n", "3:15: adjustments[0]: changes nothing; give action"),
         (SMALL + "service: {credentials: []}\n", "3:1: service: at least one credential is needed"),
         (
+            SMALL + f"service: {{credentials: [{', '.join(['{token: env:ONE}'] * 256)}]}}\n",
+            "3:11: service.credentials: has 256 items; it must have at most 255",
+        ),
+        (
             SMALL + "service: {base_url: 'http://api.example/client/v4'}\n",
             "3:11: service.base_url: http to another machine would send credentials in plain text; use https",
         ),

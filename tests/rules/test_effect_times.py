@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
-from statistics import mean
+from statistics import mean, median
 
 import pytest
 
-from edgeshift.model.effect_times import MOST_KEPT, SCOUTS, EffectTimes, Looks
-
-BEAT, LIMIT = 20.0, 3600.0
+from edgeshift.model.effect_times import AGREE, MOST_KEPT, SCOUTS, EffectTimes, Looks
+from tests.rules.looks_kit import BEAT, LIMIT, Draw, played
 
 
 def looked(looks: Looks, shows_at: float, *, learns: bool = True) -> list[float]:
@@ -99,6 +99,78 @@ def test_changes_that_take_different_times_are_first_looked_for_about_the_median
     assert mean(found[-1] - takes for found, takes in zip(looks, taken, strict=True)) < 90
 
 
+def spread(sigma: float) -> Draw:
+    """Half of the changes take less than 300 seconds."""
+    return lambda chance: 300 * math.exp(chance.gauss(0, sigma))
+
+
+def in_two(chance: random.Random) -> float:
+    """Most take two minutes, the others a quarter of an hour."""
+    return 120.0 if chance.random() < 0.7 else 900.0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("draw", "truly", "at_most", "late", "calls"),
+    [
+        (lambda _: 300.0, 300, 1.02, 20, 1.05),
+        (spread(0.2), 300, 1.2, 60, 1.7),
+        (spread(0.3), 300, 1.3, 85, 1.75),
+        (spread(0.5), 300, 1.7, 150, 1.9),
+        (in_two, 120, 1.2, 35, 2.6),
+    ],
+    ids=["constant", "0.2", "0.3", "0.5", "in two"],
+)
+def test_what_is_known_stays_at_the_median_of_times_that_differ(
+    draw: Draw, truly: float, at_most: float, late: float, calls: float, seed: int
+) -> None:
+    """With many under way at a time, what is known does not climb, and changes are found soon."""
+    found = played(draw, 3000, seed)
+    known = found.known[300:]
+    assert 0.9 * truly < median(known) < 1.2 * truly
+    assert 0.8 * truly < min(known) and max(known) < at_most * truly
+    assert mean(found.late) < late
+    assert mean(found.calls) < calls
+
+
+def test_how_long_zones_took_is_told_about_right() -> None:
+    """The mean sizes a window, which has half as much room again."""
+    found, chance = played(spread(0.3), 3000), random.Random(1)
+    truly = mean(spread(0.3)(chance) for _ in range(3000))
+    assert truly < mean(found.took) < 1.2 * truly
+
+
+def test_no_look_by_itself_changes_what_is_known() -> None:
+    """Neither one that finds its change early, nor one that finds it late."""
+    times = EffectTimes()
+    times.observe(None, 300)
+    times.looked(150, True)
+    times.looked(315, False)
+    times.observe(600, 700, was_due_at=315)
+    assert times.median == 300
+    for _ in range(AGREE - 1):
+        times.looked(150, True)
+    assert times.median == 150
+
+
+def test_who_is_looked_for_early_and_is_not_there_keeps_what_is_known() -> None:
+    """As many as are there."""
+    times = EffectTimes()
+    times.observe(None, 300)
+    for _ in range(10):
+        times.looked(285, False)
+        times.looked(285, True)
+    assert times.median == 300
+
+
+def test_of_what_other_workers_have_recorded_the_median_counts() -> None:
+    """Whichever is read first."""
+    times = EffectTimes()
+    for seconds in (100, 320, 300, 310, 900):
+        times.told(seconds)
+    assert times.median == 310
+
+
 @pytest.mark.parametrize("known", [None, 0.0, 10.0, 300.0, 3599.0, 50_000.0])
 @pytest.mark.parametrize("soon", [False, True])
 def test_the_last_look_is_when_the_time_is_over(known: float | None, soon: bool) -> None:
@@ -123,7 +195,7 @@ def test_what_may_show_at_any_time_is_looked_for_at_once_and_teaches_nothing() -
     times.observe(None, 900)
     found = looked(of(times, "lost answer", soon=True), 120)
     assert found[0] == 0 and len(found) > 3
-    assert list(times.seen) == [900]
+    assert times == EffectTimes(900, _told=[900])
 
 
 def test_a_look_that_was_held_up_teaches_nothing() -> None:
@@ -147,7 +219,9 @@ def test_how_long_a_change_took_is_without_what_its_look_waited_for(known: float
 
 
 def test_how_long_a_change_took_is_its_age_once_it_showed() -> None:
-    """One that was there when it was due took no longer than is known; one that came later, its age."""
+    """One that was there when it was due took no longer than is known; one that came later showed between
+    two looks.
+    """
     times = EffectTimes()
     first = of(times, "first")
     assert first.takes(first.due() + BEAT) == first.due() + BEAT
@@ -156,7 +230,7 @@ def test_how_long_a_change_took_is_its_age_once_it_showed() -> None:
     at = looks.due()
     assert looks.takes(at) == 300 < at
     looks.missed(at)
-    assert looks.takes(later := looks.due()) == later > at
+    assert looks.takes(later := looks.due()) == (at + later) / 2 > at
 
 
 def test_a_look_that_went_wrong_is_no_miss() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from bench.fleet.asking import asked, next_signed
 from bench.fleet.campaign import Course, faults_of
 from bench.fleet.counted import answers, counted_up, fullest, pauses_of, peaks
 from bench.fleet.records import Asked, Standing, Used
-from bench.fleet.usage import Usage
+from bench.fleet.usage import Usage, usage_of_workers, with_children
 from bench.fleet.zones import fleet_of, plans_of
 from edgeshift.testbed.invariants.requests import Request
 from tests.rules.fleet_kit import BEGAN, PLANS, after, answer, call, commit
@@ -245,6 +248,18 @@ def test_what_processes_used_is_told_by_phase() -> None:
     assert found["quota_used"] == 2.0
     assert found["busiest_window"] == {"calls": 3, "allowed": 10, "over": 0}
     assert found["quota_ten_windows"] is None
+
+
+def test_of_workers_the_processes_that_they_start_count_too() -> None:
+    """Most of a worker may run in its child."""
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 60 & echo; wait"], stdout=subprocess.PIPE) as worker:
+        try:
+            assert worker.stdout is not None and worker.stdout.readline()
+            alone, found = Usage(lambda: [worker.pid]), usage_of_workers([worker])
+            assert found.look().rss_mb > alone.look().rss_mb > 0
+        finally:
+            for pid in reversed(with_children(worker.pid)):
+                os.kill(pid, signal.SIGKILL)
 
 
 def test_fleets_have_even_plans_and_fingerprints() -> None:

@@ -13,6 +13,7 @@ from bench.fleet.goals import missed, verdicts
 from bench.fleet.page import BEGIN, END, put
 from bench.fleet.parts import KEYS, summed_up
 from bench.fleet.picture import line_chart
+from bench.fleet.tables import markdown_goals
 from tests.rules.fleet_kit import paced
 
 
@@ -64,6 +65,24 @@ def test_every_goal_of_the_limit_is_judged(figures: dict[str, Any], said: str) -
         f"paced-4: {said.partition(':')[0]}"
     ]
     assert len([one for one in goals if one["met"]]) > 15
+
+
+def test_a_goal_that_is_not_met_by_design_is_told_and_fails_no_run() -> None:
+    """Up to what the design costs. The tables say that it is not met, and why."""
+
+    def calls(enterprise: float | None) -> dict[str, Any]:
+        return paced(calls_per_zone={"pro": 5.0, "enterprise": enterprise, "plan": 11.0})
+
+    assert missed_by({"paced-1": calls(11.05)}) == []
+    [told] = [one for one in summed_up({"paced-1": calls(11.05)})["goals"] if not one["met"]]
+    assert told["figure"] == "calls_per_zone.enterprise" and told["by_design"].startswith(
+        "11 calls by design"
+    )
+    assert f"| ≤ 9.2 | 11.05 | **not met**: {told['by_design']} |" in markdown_goals([told])
+    assert missed_by({"paced-1": calls(11.5)}) == ["paced-1: calls_per_zone.enterprise: 11.5, not <= 9.2"]
+    assert missed_by({"paced-1": calls(None)}) == [
+        "paced-1: calls_per_zone.enterprise: not measured (<= 9.2)"
+    ]
 
 
 def test_the_quota_is_judged_over_ten_windows_where_there_are_ten() -> None:

@@ -291,6 +291,24 @@ def test_two_thousand_shapes_that_three_people_decide_on_stay_small(
     assert carried.packed() == packed and carried.book.latest(9_999) == found.book.latest(9_999)
 
 
+def test_what_waiting_times_of_two_weeks_cost_is_bounded() -> None:
+    """Where 2,000 shapes that are as frequent, the times since when zones wait and the numbers of their words
+    are all strewn, none of them says anything of another: more than a quarter of a megabyte, and a sixth of
+    what Temporal takes.
+    """
+    many, dice = 100_000, random.Random(1)
+    found = Ledger(many, NOW, FORTNIGHT / 100)
+    for number in range(2_000):
+        found.know(hashlib.sha256(b"%d" % number).hexdigest(), Step.COMMIT)
+    for index in range(many):
+        found.attempts[index] = 1
+        found.propose(index, dice.randint(1, 2_000))
+        found.since[index] = dice.randrange(100)
+        found.sequences[index] = dice.randint(1, 3)
+        found.places[index] = TargetState.AWAITING
+    assert MOST < len(found.packed()) < 320_000
+
+
 @given(st.sets(st.integers(0, 99)))
 def test_a_packed_set_of_indexes_answers_like_the_set(indexes: set[int]) -> None:
     """For every index, and beyond the end."""

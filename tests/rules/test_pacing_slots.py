@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from edgeshift.rate_limit.slots import (
-    LATEST,
     LONGEST_BLOCK,
     MOST_REQUESTS,
     MOST_SLOTS,
@@ -283,8 +282,40 @@ def test_a_lease_is_of_so_many_slots_at_most() -> None:
     assert given.count == MOST_SLOTS
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.builds(
+        PaceTerms,
+        limit=st.integers(10, 400),
+        window=st.floats(0.05, 10.0) | st.sampled_from([0.1, 0.3, 1.0, 5.0]),
+        people=st.sampled_from([0.0, 0.1, 0.5]),
+        block=st.just(0.5),
+    ),
+    st.integers(1, 3),
+)
+def test_no_window_is_crossed_where_slots_are_spent_late(terms: PaceTerms, holders: int) -> None:
+    """All slots are taken. A window may take up those of as many seconds before it as they may be late by,
+    and be as full as the limit says: with short windows, too, of which that is a large part.
+    """
+    book, times, now = SlotBook(terms=terms), [], START
+    while now < START + min(3.0, 2 * terms.window + 3 * terms.block_length):
+        for holder in range(holders):
+            for lane in Lane:
+                book, given = lease(book, now, f"holder {holder}", lane, MOST_SLOTS)
+                times += slots(now, given)
+        now += 0.05
+    assert busiest(times, terms.window + terms.late) <= terms.limit
+
+
 @given(terms_of_a_user)
-def test_what_is_spent_late_fits_into_the_limit(terms: PaceTerms) -> None:
-    """A window takes up the slots of as many seconds before it as they may be late by."""
-    most = terms.limit * (1 - terms.people)
-    assert terms.late == LATEST or terms.budget + terms.late * terms.rate <= most
+def test_what_is_spent_late_fits_into_what_people_leave(terms: PaceTerms) -> None:
+    """On the whole: of the least limits it is a part of a call that does not."""
+    most = max(terms.limit * (1 - terms.people), 2)
+    assert terms.budget + terms.late * terms.rate <= most + 1
+
+
+def test_the_usual_limit_is_used_as_before() -> None:
+    """99 % of it, whatever may be late."""
+    assert PaceTerms(limit=1_200, window=300).budget == 1_188
+    assert PaceTerms(limit=1_200, window=30).budget == 1_188
+    assert PaceTerms(limit=100, window=1.0).budget == 94
