@@ -258,7 +258,7 @@ def asked_patches() -> set[str]:
 
 def _pattern(named: ast.expr) -> str:
     parts = named.values if isinstance(named, ast.JoinedStr) else [named]
-    return "".join(re.escape(part.value) if isinstance(part, ast.Constant) else r"\d+" for part in parts)
+    return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"\d+" for part in parts)
 
 
 def kept_patches() -> set[str]:
