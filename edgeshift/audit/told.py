@@ -20,7 +20,7 @@ from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.messages import CampaignResult, ZoneResult
 from edgeshift.model.fleet import campaign_id
-from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of
+from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of, targets_of
 
 AT_ONCE = 24
 
@@ -43,9 +43,8 @@ async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
         with suppress(*UNREADABLE):
             line["outcomes"] = CampaignResult.model_validate(await handle.result()).outcomes
     spool.add(Kind.CAMPAIGN, described.run_id, line)
-    query = f"EdgeshiftCampaign = '{campaign}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
     some: list[WorkflowExecution] = []
-    async for execution in client.list_workflows(query):
+    async for execution in client.list_workflows(targets_of(campaign)):
         if execution.status is WorkflowExecutionStatus.COMPLETED:
             some.append(execution)
         if len(some) == AT_ONCE:

@@ -9,7 +9,7 @@ import typer
 
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_out
-from edgeshift.cli.shell import current, run, said_once
+from edgeshift.cli.shell import current, person, run, said_once
 from edgeshift.runtime.files import write_whole
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ async def _assess(
     async with shell.temporal(writes=True) as client:
         archive = await archive_to_begin(shell, client)
         with reading_shown(shell) as heard:
-            report, result = await assess(client, archive, spec, progress=heard, trouble=said_once(shell))
+            report, result = await assess(
+                client, archive, spec, by=person(), progress=heard, trouble=said_once(shell)
+            )
         kept = await keep_plan(archive, await store_spec(archive, spec), report, result)
         return report, result, kept, await measured_calls(archive, spec.area)
 

@@ -90,7 +90,7 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
                 soft_wrap=True,
                 markup=False,
             )
-            frozen, report = await _read_first(shell, client, archive, spec)
+            frozen, report = await _read_first(shell, client, archive, spec, by)
             await _say_changes(shell, archive, before, report)
         await _ask_and_start(shell, client, archive, spec, frozen, yes=yes, again=again, by=by, pen=pen)
 
@@ -214,7 +214,7 @@ async def _say_changes(shell: Shell, archive: Archive, before: KeptPlan | None, 
 
 
 async def _read_first(
-    shell: Shell, client: Client, archive: Archive, spec: CampaignSpec
+    shell: Shell, client: Client, archive: Archive, spec: CampaignSpec, by: str
 ) -> tuple[Frozen, PlanReport]:
     """Read every zone, as a plan does, and say of how many that failed: they are read by themselves later."""
     from edgeshift import operations
@@ -222,7 +222,7 @@ async def _read_first(
 
     with reading_shown(shell) as heard:
         report, result = await operations.assess(
-            client, archive, spec, progress=heard, trouble=said_once(shell)
+            client, archive, spec, by=by, progress=heard, trouble=said_once(shell)
         )
     if unread := sum(1 for line in report.zones if line.error):
         shell.notes.print(

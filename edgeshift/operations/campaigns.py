@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from temporalio.client import (
     Client,
@@ -13,10 +13,11 @@ from temporalio.client import (
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
+    WorkflowHandle,
 )
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.messages import (
     PROGRESS,
@@ -28,6 +29,7 @@ from edgeshift.messages import (
     CampaignResult,
     CampaignStart,
     CampaignSummary,
+    Message,
     PlanReport,
     ResolvedTargets,
     ResolveTargets,
@@ -87,11 +89,12 @@ async def assess(
     archive: Archive,
     spec: CampaignSpec,
     *,
+    by: str = "",
     progress: Progress | None = None,
     trouble: Trouble | None = None,
 ) -> tuple[PlanReport, AssessmentResult]:
-    """Read every target and report on it, changing nothing; ``progress`` hears how far it is,
-    ``trouble`` why something is tried again.
+    """Read every target and report on it, changing nothing; ``by``: who asks, where that is known;
+    ``progress`` hears how far it is, ``trouble`` why something is tried again.
 
     An assessment of an earlier version of the file that still runs is replaced. Cancelled with its caller.
     Raises BadInput for unknown zones, ServiceTrouble, TemporalTrouble, Failed.
@@ -99,9 +102,11 @@ async def assess(
     digest = await store_spec(archive, spec)
     subject = f"the assessment of {spec.name}"
     with told(subject):
-        handle = await client.start_workflow(
+        handle = await _begun(
+            client,
             "Assessment",
             AssessmentStart(name=spec.name, spec=digest),
+            of_campaign(spec.name, by),
             id=assessment_id(spec.name),
             task_queue=Queue.CONTROL,
             result_type=AssessmentResult,
@@ -127,6 +132,22 @@ async def assess(
             raise _named(spec, problem) from problem
         raise
     return await get_document(archive, PlanReport, result.report), result
+
+
+async def _begun(
+    client: Client, kind: str, start: Message, found_by: list[SearchAttributePair[str]], **how: Any
+) -> WorkflowHandle[Any, Any]:
+    """A workflow that was started with search attributes, or without them where no worker has registered any
+    yet: a plan may be asked for before the first one is there.
+    """
+    try:
+        return await client.start_workflow(
+            kind, start, search_attributes=TypedSearchAttributes(found_by), **how
+        )
+    except RPCError as refused:
+        if refused.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        return await client.start_workflow(kind, start, **how)
 
 
 def _why_failed(
@@ -172,16 +193,25 @@ def frozen_by(result: AssessmentResult, planned_at: datetime | None) -> Frozen:
 
 
 async def freeze(
-    client: Client, archive: Archive, spec: CampaignSpec, digest: str, *, trouble: Trouble | None = None
+    client: Client,
+    archive: Archive,
+    spec: CampaignSpec,
+    digest: str,
+    *,
+    by: str = "",
+    trouble: Trouble | None = None,
 ) -> Frozen:
-    """Find the targets at the service and freeze them, without assessing. Whoever asks for the same
-    specification meanwhile waits for the same answer. Raises BadInput, ServiceTrouble.
+    """Find the targets at the service and freeze them, without assessing; ``by``: who asks, where that is
+    known. Whoever asks for the same specification meanwhile waits for the same answer. Raises BadInput,
+    ServiceTrouble.
     """
     subject = f"the targets of {spec.name}"
     with told(subject):
-        handle = await client.start_workflow(
+        handle = await _begun(
+            client,
             "TargetList",
             ResolveTargets(spec=digest),
+            of_campaign(spec.name, by),
             id=f"targets/{spec.name}/{digest[:16]}",
             task_queue=Queue.CONTROL,
             result_type=ResolvedTargets,
@@ -228,7 +258,7 @@ async def start_campaign(
         pen.refuse_without(Role.STARTER)
     await refuse_if_started(client, spec.name, again=again)
     digest = await store_spec(archive, spec)
-    frozen = frozen or await freeze(client, archive, spec, digest)
+    frozen = frozen or await freeze(client, archive, spec, digest, by=by)
     start = campaign_start(
         spec,
         digest,

@@ -98,7 +98,7 @@ async def repair(
                 "a workflow that gets on loses by a reset; `edgeshift alarms` names those that do not",
             )
         run = described.run_id
-        history = await client.get_workflow_handle(workflow, run_id=run).fetch_history()
+        history = of_run(await client.get_workflow_handle(workflow, run_id=run).fetch_history(), run)
     if memo is None and not workflow.startswith(_CAMPAIGN):
         # Whose it is, and so whether somebody has to sign, is in there.
         raise Refused(
@@ -144,6 +144,15 @@ async def repair(
     if not answer.run_id:
         raise Failed(f"{subject} was not reset: the server named no new run", "try again")
     return replace(found, run=answer.run_id)
+
+
+def of_run(history: WorkflowHistory, run: str) -> WorkflowHistory:
+    """A history as its run's own. A replay takes the run that wrote its first event for the run itself: in
+    one that was reset, the run before it. Zones go by which run they are in.
+    """
+    began = history.events[0].workflow_execution_started_event_attributes
+    began.original_execution_run_id = run
+    return history
 
 
 def _campaign_of(workflow: str, memo: Mapping[str, Any]) -> str:

@@ -50,6 +50,7 @@ __all__ = [
     "memo_value_of",
     "of_campaign",
     "polling",
+    "targets_of",
 ]
 
 CAMPAIGN = SearchAttributeKey.for_keyword("EdgeshiftCampaign")
@@ -73,8 +74,19 @@ SEARCH_ATTRIBUTES: tuple[SearchAttributeKey[str] | SearchAttributeKey[int], ...]
 
 
 def of_campaign(name: str, person: str) -> list[SearchAttributePair[str]]:
-    """What every run of a campaign is found by: its name, and who started it."""
-    return [SearchAttributePair(CAMPAIGN, name), SearchAttributePair(PERSON, person)]
+    """What every run of a campaign is found by: its name, and who started it, where that is known."""
+    found = [SearchAttributePair(CAMPAIGN, name)]
+    return [*found, SearchAttributePair(PERSON, person)] if person else found
+
+
+NO_TARGETS = ("Campaign", "ZoneHold", "Assessment", "TargetList")
+"""Workflows that a campaign is found by and that are none of its targets'."""
+
+
+def targets_of(campaign: str) -> str:
+    """What finds the workflows of a campaign's targets in Temporal's list."""
+    others = ", ".join(f"'{kind}'" for kind in NO_TARGETS)
+    return f"{CAMPAIGN.name} = '{campaign}' AND WorkflowType NOT IN ({others})"
 
 
 UNREADABLE = (AttributeError, KeyError, RuntimeError, TypeError, ValueError)

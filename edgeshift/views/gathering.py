@@ -36,7 +36,7 @@ from edgeshift.operations.calls import ask, the_campaign
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble, Unreadable
 from edgeshift.operations.zones import frozen_targets
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of, targets_of
 from edgeshift.stores.archive import Archive
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
@@ -173,8 +173,7 @@ async def _newest_runs(
     none of it, whatever it says of itself.
     """
     found: dict[int, list[Run]] = {}
-    query = f"EdgeshiftCampaign = '{start.name}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
-    async for execution in client.list_workflows(query):
+    async for execution in client.list_workflows(targets_of(start.name)):
         memo = await memo_of(execution) or {}
         index, attempt = memo.get("index"), memo.get("attempt")
         if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < len(targets):

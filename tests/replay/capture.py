@@ -26,7 +26,8 @@ from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.held_kit import set_status
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.kit.signing import Roster
-from tests.replay.capture_held import called_off, given_up, held_up
+from tests.replay.capture_held import called_off, given_up, held_up, reversible_held_up
+from tests.replay.capture_later_runs import FOLLOWED_BY, continued, reset_under_a_permit, reset_zones
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.capture_shared import four, shared
@@ -218,6 +219,12 @@ async def unread(client: Client, folder: Path) -> None:
         await keep("campaign-unread-running", campaign)
 
 
+SETTINGS: dict[Act, dict[str, str]] = {
+    continued: {"limit.historyCount.suggestContinueAsNew": str(FOLLOWED_BY)}
+}
+"""What the server of an act is told beside what it always is."""
+
+
 async def main() -> None:
     """Capture them all, or those of the acts that are named."""
     HISTORIES.mkdir(exist_ok=True)
@@ -229,6 +236,7 @@ async def main() -> None:
         esc_accounts,
         log_fields,
         held_up,
+        reversible_held_up,
         given_up,
         called_off,
         signed,
@@ -240,11 +248,14 @@ async def main() -> None:
         shared,
         four,
         assessing,
+        reset_zones,
+        reset_under_a_permit,
+        continued,
     ]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:
         for act in acts:
-            async with embedded_temporal(None) as server:
+            async with embedded_temporal(None, settings=SETTINGS.get(act)) as server:
                 client = await connect(TemporalSettings(address=server.address), identity="replay")
                 await act(client, Path(name) / act.__name__)
 

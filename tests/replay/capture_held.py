@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import Client
 
@@ -13,6 +14,9 @@ from tests.harness.aimed.scene import Stalled
 from tests.held_kit import fault, stands_still
 from tests.kit import REVOKED, TOO_MANY_RULES, fleet_of, scene
 from tests.kit.called_off import CalledOff
+from tests.replay.capture_planned import JOB, LOG_FIELDS
+from tests.replay.capture_reversible import ESC
+from tests.replay.capture_reversible import zone as esc_zone
 from tests.replay.keeping import is_in, keep
 
 
@@ -41,6 +45,30 @@ async def held_up(client: Client, folder: Path) -> None:
             await keep("campaign-held", client.get_workflow_handle(campaign_id(play.spec.name)))
         await play.zone("refused.example").result()
         await keep("zone-migrated-after-the-service", play.zone("refused.example"))
+
+
+async def reversible_held_up(client: Client, folder: Path) -> None:
+    """The same of changes that can be undone: zones that wait for their permits, and for the service."""
+    job = {"plan": "enterprise", "logs": {"jobs": [JOB]}}
+    areas: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "esc": (esc_zone(""), ESC),
+        "log-fields": (job, LOG_FIELDS),
+    }
+    for area, (described, spec) in areas.items():
+        fleet = fleet_of(*({**described, "name": f"{name}.example"} for name in ("signed", "other")))
+        async with scene(client, folder / area, fleet, paced=True, **spec) as play:
+            for name in ("signed.example", "other.example"):
+                await play.zone_until(name, partial(is_in, ZonePhase.AWAITING_SIGN_OFF), 120)
+            await play.ask("pause")
+            await play.sign_zone("signed.example")
+            await play.zone_until("signed.example", partial(is_in, ZonePhase.AWAITING_PERMIT))
+            await keep(f"{area}-awaiting_permit", play.zone("signed.example"))
+            async with fault(play, REVOKED):
+                await play.ask("resume")
+                await play.zone_until("signed.example", partial(is_in, ZonePhase.WAITING_FOR_SERVICE))
+                await keep(f"{area}-waiting_for_service", play.zone("signed.example"))
+            await play.zone("signed.example").result()
+            await keep(f"{area}-settled-after-the-service", play.zone("signed.example"))
 
 
 async def given_up(client: Client, folder: Path) -> None:

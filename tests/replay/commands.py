@@ -58,6 +58,16 @@ def _command(event: Event) -> str:
             return ""
 
 
+def patch_of(event: Event) -> str:
+    """The name of the patch that an event is the marker of; empty where it is none."""
+    given = event.get("markerRecordedEventAttributes", {})
+    if given.get("markerName") != "core_patch":
+        return ""
+    (payload,) = given["details"]["patch-data"]["payloads"]
+    name: str = json.loads(base64.b64decode(payload["data"]))["id"]
+    return name
+
+
 def _marker(given: Mapping[str, Any]) -> str:
     """A local activity, or a patch, by its name."""
     details = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 
-from edgeshift.operations.repair import last_good_task
+from edgeshift.operations.repair import last_good_task, of_run
 from tests.kit.tiers import tiered
 from tests.replay.test_replay import HISTORIES, history
 from worker.wiring import replayer
@@ -52,6 +53,25 @@ async def test_a_repair_makes_the_task_anew_that_left_the_course(name: str) -> N
         assert await replay(found) is not None
         # Before the first task there is nothing to keep.
         assert await last_good_task(found, replay) == (before[-1] if len(before) > 1 else None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["zone-reset-to-its-beginning-migrated", "esc-reset-gives-its-permit-back"],
+)
+async def test_a_run_that_was_reset_is_replayed_as_itself(name: str) -> None:
+    """Also one that was repaired before: it is no other run that does not replay."""
+    document = json.loads((HISTORIES / f"{name}.json").read_text())
+    began = document["events"][0]["workflowExecutionStartedEventAttributes"]
+    (run,) = {
+        failed["newRunId"]
+        for event in document["events"]
+        if (failed := event.get("workflowTaskFailedEventAttributes", {})).get("newRunId")
+    }
+    assert run != began["originalExecutionRunId"]
+    read = WorkflowHistory.from_json(began["workflowId"], document)
+    assert await replay(read) is not None
+    assert await replay(of_run(read, run)) is None
 
 
 @pytest.mark.parametrize("path", tiered(sorted(HISTORIES.glob("*.json")), 12), ids=lambda path: path.stem)

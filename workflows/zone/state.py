@@ -229,8 +229,11 @@ class ZoneMemory:
         self._first, self.looks_back = seen_through, self._begun_later
 
     def look_back(self) -> None:
-        """Something may have been sent of which this run knows nothing."""
-        self.looks_back = workflow.patched("sent-before-comes-first")
+        """Something may have been sent of which this run knows nothing. One that was reset to its first task
+        looks for that anyway, and marks nothing more: only its replay hears of that reset, since a replay
+        makes the workflow earlier in the task.
+        """
+        self.looks_back = self.looks_back or workflow.patched("sent-before-comes-first")
 
     def _notice_a_reset(self) -> None:
         if not self._noticed:

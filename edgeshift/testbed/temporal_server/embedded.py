@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -94,15 +94,16 @@ async def embedded_temporal(
     ui_port: int | None = None,
     retention: timedelta = timedelta(days=90),
     progress: Progress = print_progress,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[EmbeddedTemporal]:
     """Run a Temporal server until the block is left, or until this process dies, however it dies.
 
     With a folder as `data` the workflows live in it and go on at the next start; with None they live in
     memory. `port` 0 takes a free one; `ui_port` None leaves out the web pages, 0 takes a free port for
     them; they are behind a door (temporal_server/pages.py). The server's HTTP interface answers nobody.
-    `retention` is how long the histories of closed workflows are kept. The search attributes of
-    edgeshift are registered. Enter it on the main thread: the kernel ties the server to the thread that
-    started it.
+    `retention` is how long the histories of closed workflows are kept. `settings`: values of the server's
+    dynamic configuration, over those it always gets. The search attributes of edgeshift are registered.
+    Enter it on the main thread: the kernel ties the server to the thread that started it.
 
     Raises PortInUse, DataFolderInUse, ServerBroken, and BinaryError when no Temporal CLI was found.
     """
@@ -119,7 +120,7 @@ async def embedded_temporal(
             bound = port or free_port()
             pages = private_address() if door else None
             begins = begin_log(log)
-            process = await start_server(_command(cli, database, bound, pages), log, lock)
+            process = await start_server(_command(cli, database, bound, pages, settings or {}), log, lock)
             running.push_async_callback(stop_server, process)
             try:
                 await _ready(process, f"127.0.0.1:{bound}", log, begins, retention)
@@ -158,7 +159,9 @@ def _bound(port: int) -> Iterator[socket.socket]:
         yield listening
 
 
-def _command(cli: Path, database: Path | None, port: int, pages: tuple[str, int] | None) -> list[str]:
+def _command(
+    cli: Path, database: Path | None, port: int, pages: tuple[str, int] | None, settings: Mapping[str, str]
+) -> list[str]:
     command = [str(cli), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
     command += ["--log-level", "warn", "--log-format", "json"]
     command += ["--headless"] if pages is None else ["--ui-ip", pages[0], "--ui-port", str(pages[1])]
@@ -171,7 +174,7 @@ def _command(cli: Path, database: Path | None, port: int, pages: tuple[str, int]
         command += ["--search-attribute", f"{key.name}={kind.removeprefix('INDEXED_VALUE_TYPE_').title()}"]
     # The HTTP interface cannot be left out, and takes posts of any page: it answers to a name nobody knows.
     closed = {"frontend.httpAllowedHosts": f'["{secrets.token_hex(16)}.invalid"]'}
-    for name, value in {**_SERVER_SETTINGS, **closed}.items():
+    for name, value in {**_SERVER_SETTINGS, **settings, **closed}.items():
         command += ["--dynamic-config-value", f"{name}={value}"]
     return command
 
