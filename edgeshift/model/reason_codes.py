@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
-from functools import lru_cache
 
-_NAMESPACED = re.compile(r"[a-z][a-z0-9-]{0,29}\.[a-z][a-z0-9_-]{0,59}")
+from edgeshift.model.area_codes import of_an_area
 
 
 class ReasonCode(StrEnum):
@@ -154,12 +152,4 @@ class ReasonCode(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> ReasonCode:
-        return _of_an_area(value) if isinstance(value, str) and _NAMESPACED.fullmatch(value) else cls.OTHER
-
-
-@lru_cache(maxsize=1024)
-def _of_an_area(value: str) -> ReasonCode:
-    """A code beside the listed ones. Two of the same value are equal, as texts are."""
-    code = str.__new__(ReasonCode, value)
-    code._name_, code._value_ = value, value
-    return code
+        return of_an_area(cls, value) or cls.OTHER
