@@ -9,6 +9,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.targets import TargetActivities
     from edgeshift.messages import (
+        PROGRESS,
         AssessBatch,
         AssessedBatch,
         AssessmentProgress,
@@ -40,10 +41,6 @@ class TargetList:
 class Assessment:
     """Assess every target, and stratify the waves by fingerprint."""
 
-    def __init__(self) -> None:
-        self._done = 0
-        self._count = 0
-
     @workflow.run
     async def run(self, start: AssessmentStart) -> AssessmentResult:
         """The report and the stratified targets."""
@@ -53,7 +50,14 @@ class Assessment:
             summary="list and freeze the targets",
             **options.resolving(),
         )
-        self._count = frozen.count
+        publishes, done = workflow.patched("progress-is-published"), 0
+
+        def say() -> None:
+            """Say in the memo how far it is: whoever follows it asks nothing of a worker."""
+            if publishes:
+                workflow.upsert_memo({PROGRESS: AssessmentProgress(done=done, count=frozen.count)})
+
+        say()
         size = max(start.batch, -(-frozen.count // MOST_BATCHES))
         batches = [
             AssessBatch(
@@ -64,6 +68,7 @@ class Assessment:
         at_once = asyncio.Semaphore(start.parallel)
 
         async def assess(batch: AssessBatch) -> str:
+            nonlocal done
             async with at_once:
                 found: AssessedBatch = await workflow.execute_activity_method(
                     TargetActivities.assess,
@@ -71,7 +76,8 @@ class Assessment:
                     summary=f"assess {batch.first} to {batch.end}",
                     **options.assessing(),
                 )
-            self._done += batch.end - batch.first
+            done += batch.end - batch.first
+            say()
             return found.report
 
         reports = await asyncio.gather(*(assess(batch) for batch in batches))
@@ -81,8 +87,3 @@ class Assessment:
             summary="merge the reports",
             **options.assessing(),
         )
-
-    @workflow.query
-    def progress(self) -> AssessmentProgress:
-        """How many of the targets have been assessed."""
-        return AssessmentProgress(done=self._done, count=self._count)

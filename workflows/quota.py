@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
+        HELD,
         AskProbe,
         Blocked,
         Fixed,
@@ -43,6 +44,8 @@ class Quota:
         self._book = bounded(start.book, now) if start.book else SlotBook(terms=start.terms)
         self._circuit = start.circuit or Circuit()
         self._others = start.others or Others()
+        self._publishes = workflow.patched("held-calls-are-published")
+        self._published: Standing | None = None
 
     @workflow.run
     async def run(self, start: QuotaStart) -> None:
@@ -50,6 +53,7 @@ class Quota:
         workflow.set_current_details(
             f"rate limit of **{start.user}**: {start.terms.limit} in {start.terms.window:g} s"
         )
+        self._publish()
         await workflow.wait_condition(self._too_long)
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
@@ -65,6 +69,13 @@ class Quota:
     def _too_long(self) -> bool:
         info = workflow.info()
         return info.get_current_history_length() > MOST_EVENTS or info.is_continue_as_new_suggested()
+
+    def _publish(self) -> None:
+        """Say in the memo what is held, where that is new: whoever waits asks nothing of a worker."""
+        found = standing(self._circuit)
+        if self._publishes and found != self._published:
+            self._published = found
+            workflow.upsert_memo({HELD: found})
 
     @workflow.update
     def lease(self, request: LeaseRequest) -> Lease:
@@ -99,6 +110,7 @@ class Quota:
         """A turn for a probe, at most one a minute for the user in all."""
         now = workflow.now().timestamp()
         self._circuit, hold = probe(self._circuit, now, self._book.terms.minute, request.credentials)
+        self._publish()
         return ProbeTurn(hold=hold)
 
     @probe.validator
@@ -109,15 +121,30 @@ class Quota:
     @one_message
     def hold(self, message: HoldCalls) -> None:
         """Calls are held from now on."""
+        self._hold(message)
+
+    @workflow.update
+    def hold_calls(self, message: HoldCalls) -> Standing:
+        """The same, told to somebody who then waits: once this has answered, it is published."""
+        self._hold(message)
+        return standing(self._circuit)
+
+    @hold_calls.validator
+    def _hold_calls(self, message: HoldCalls) -> None:
+        refuse_nonsense(message)
+
+    def _hold(self, message: HoldCalls) -> None:
         now = workflow.now().timestamp()
         hold = fresh(message.hold, now) if message.now else message.hold
         self._circuit = opened(self._circuit, hold, now, self._book.terms.minute)
+        self._publish()
 
     @workflow.signal
     @one_message
     def fixed(self, message: Fixed) -> None:
         """Calls with these credentials go on."""
         self._circuit = closed(self._circuit, message.credentials, workflow.now().timestamp())
+        self._publish()
 
     @workflow.query
     def standing(self) -> Standing:

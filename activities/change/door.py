@@ -42,11 +42,13 @@ from edgeshift.messages import (
     Part,
     Permit,
     PermitsGivenUp,
+    Step,
 )
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Tally, tally
+from edgeshift.rate_limit.in_hand import InHand, in_hand
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
@@ -70,7 +72,10 @@ class MutationActivities:
         answer too.
         """
         fence = Fence(self._connections, change, self._connections.clock.monotonic())
-        result = await unless_called_off(fence, self._made(change, fence))
+        # A rollback begins at once: it is not for the limit to hold it up.
+        step = InHand(lambda: fence.time_left().total_seconds(), begun=change.step is Step.ROLL_BACK)
+        with in_hand(step):
+            result = await unless_called_off(fence, self._made(change, fence))
         return await fence.unless_sent_before(result)
 
     async def _made(self, change: Change, fence: Fence) -> ChangeResult:

@@ -52,6 +52,7 @@ from edgeshift.messages.carried import CampaignCarried, Retried
 from edgeshift.messages.failures import MissingObject
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
+    HELD,
     AskProbe,
     Blocked,
     Fixed,
@@ -96,6 +97,7 @@ from edgeshift.messages.steps import (
     TicketOpened,
 )
 from edgeshift.messages.targets import (
+    PROGRESS,
     AssessBatch,
     AssessedBatch,
     AssessmentProgress,
@@ -137,10 +139,12 @@ from edgeshift.messages.zone import (
 __all__ = [
     "BEFORE_SIGN_OFF",
     "CANCELLATION",
+    "HELD",
     "LEFT_ALONE",
     "LOOK",
     "MOST_TOLD_WRONG",
     "OUTLIVED",
+    "PROGRESS",
     "PUBLISHED",
     "UNSIGNED",
     "UNTOLD",

@@ -13,6 +13,9 @@ from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lane, PaceTerms, SlotBook
 
 MOST_CREDENTIALS = 10_000
 
+HELD = "held"
+"""The name in a quota's memo under which it publishes what is held (Standing)."""
+
 
 class QuotaStart(Message):
     """The input of a user's quota: its terms; and the slot book, the held calls, and what is known of others,

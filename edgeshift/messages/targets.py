@@ -103,8 +103,12 @@ class AssessmentResult(Message):
     readings: str = ""
 
 
+PROGRESS = "progress"
+"""The name in an assessment's memo under which it publishes how far it is (AssessmentProgress)."""
+
+
 class AssessmentProgress(BaseModel):
-    """The answer of an assessment's ``progress`` query."""
+    """How many of its targets an assessment has assessed. ``count``: of how many."""
 
     done: int
     count: int

@@ -19,6 +19,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
 from edgeshift.messages import (
+    PROGRESS,
     PUBLISHED,
     AssessmentProgress,
     AssessmentResult,
@@ -109,9 +110,8 @@ async def assess(
             static_summary=f"assess {spec.name}",
         )
 
-    async def look() -> None:
-        found = await ask(handle, "progress", AssessmentProgress, subject)
-        if progress:
+    async def look(described: WorkflowExecutionDescription) -> None:
+        if progress and (found := await memo_value_of(described, PROGRESS, AssessmentProgress)):
             progress(found)
 
     try:

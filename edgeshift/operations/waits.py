@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowExecutionDescription
 
 from edgeshift.model.failures import hint_of
 from edgeshift.operations.calls import no_worker, told
-from edgeshift.operations.errors import ServiceTrouble, TemporalTrouble
+from edgeshift.operations.errors import ServiceTrouble
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import polling
 
@@ -67,11 +67,11 @@ async def with_progress(
     client: Client,
     workflow_id: str,
     *,
-    look: Callable[[], Awaitable[None]] | None = None,
+    look: Callable[[WorkflowExecutionDescription], Awaitable[None]] | None = None,
     trouble: Trouble | None = None,
 ) -> Result:
-    """The result, with a look now and then meanwhile. Raises TemporalTrouble when no worker is there to
-    make it, and ServiceTrouble when the service cannot be connected to at all.
+    """The result, with a ``look`` at the workflow's description now and then. Raises TemporalTrouble
+    when no worker is there to make it, and ServiceTrouble when the service cannot be connected to at all.
     """
     waiting = asyncio.ensure_future(result)
     loop = asyncio.get_running_loop()
@@ -80,8 +80,10 @@ async def with_progress(
         while not (await asyncio.wait({waiting}, timeout=LOOK_EVERY))[0]:
             if await pollers(client):
                 alone_since = None
-                await _glance(look)
-                await _hear(client, workflow_id, trouble)
+                described = await _described(client, workflow_id)
+                if look is not None:
+                    await look(described)
+                await _hear(client, described, trouble)
                 continue
             alone_since = alone_since or loop.time()
             if loop.time() - alone_since > PATIENCE:
@@ -91,24 +93,16 @@ async def with_progress(
         waiting.cancel()
 
 
-async def _glance(look: Callable[[], Awaitable[None]] | None) -> None:
-    if look is None:
-        return
-    try:
-        await look()
-    except TemporalTrouble:
-        # One look that is not answered means nothing: the workers may be busy with the very thing we wait
-        # for.
-        return
+async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+    with told(workflow_id):
+        return await client.get_workflow_handle(workflow_id).describe()
 
 
-async def _hear(client: Client, workflow_id: str, trouble: Trouble | None) -> None:
+async def _hear(client: Client, described: WorkflowExecutionDescription, trouble: Trouble | None) -> None:
     """Pass on why an activity of the workflow failed last, while it is being tried again, or why it waits.
     Raises ServiceTrouble where the very first one cannot connect: a person who waits is told at once. Whoever
     has listed the zones has been at the service; from then on an outage is waited for.
     """
-    with told(workflow_id):
-        described = await client.get_workflow_handle(workflow_id).describe()
     for pending in described.raw_description.pending_activities:
         failure = pending.last_failure
         if pending.attempt > 1 and failure.message and trouble is not None:

@@ -11,14 +11,15 @@ import socket
 import time
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
-from temporalio.client import Client, WithStartWorkflowOperation
+from temporalio.client import Client, WithStartWorkflowOperation, WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.messages import (
+    HELD,
     AskProbe,
     Blocked,
     Fixed,
@@ -35,7 +36,9 @@ from edgeshift.rate_limit.others import Seen
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
 from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lane, Lease, PaceTerms
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import is_missing
+from edgeshift.runtime.temporal import is_missing, memo_has, memo_value_of
+
+Answer = TypeVar("Answer")
 
 MINUTE = 60.0
 """Seconds between probes while calls are held, before the time scale divides them."""
@@ -125,38 +128,48 @@ class Quotas:
             credentials=tuple(credentials),
             seen=seen,
         )
+        return await self._update(user, terms, "lease", request, Lease)
+
+    async def _update(
+        self, user: str, terms: PaceTerms, update: str, request: Message, answers: type[Answer]
+    ) -> Answer:
+        """Ask the user's quota, which begins with it where there is none."""
         until = time.monotonic() + _ANSWER_WITHIN.total_seconds()
         while True:
             try:
-                return await self._lease_of_running(user, request)
+                return await self._update_running(user, update, request, answers)
             except RPCError as failure:
                 if is_missing(failure):
-                    return await self._lease_anew(user, request)
+                    return await self._update_anew(user, terms, update, request, answers)
                 if failure.status is not RPCStatusCode.RESOURCE_EXHAUSTED or time.monotonic() > until:
                     raise
             # A workflow takes ten updates at a time, and a user may have more processes than that.
             await asyncio.sleep(random.uniform(*_CROWDED))
 
-    async def _lease_of_running(self, user: str, request: LeaseRequest) -> Lease:
-        found: Lease = await self._temporal.get_workflow_handle(quota_id(user)).execute_update(
-            "lease", request, result_type=Lease, rpc_timeout=_ANSWER_WITHIN
+    async def _update_running(
+        self, user: str, update: str, request: Message, answers: type[Answer]
+    ) -> Answer:
+        found: Answer = await self._temporal.get_workflow_handle(quota_id(user)).execute_update(
+            update, request, result_type=answers, rpc_timeout=_ANSWER_WITHIN
         )
         return found
 
-    async def _lease_anew(self, user: str, request: LeaseRequest) -> Lease:
-        """The first lease of a quota that is not there, or that somebody has ended."""
-        found: Lease = await self._temporal.execute_update_with_start_workflow(
-            "lease",
+    async def _update_anew(
+        self, user: str, terms: PaceTerms, update: str, request: Message, answers: type[Answer]
+    ) -> Answer:
+        """The first one of a quota that is not there, or that somebody has ended."""
+        found: Answer = await self._temporal.execute_update_with_start_workflow(
+            update,
             request,
             start_workflow_operation=WithStartWorkflowOperation(
                 "Quota",
-                QuotaStart(user=user, terms=request.terms),
+                QuotaStart(user=user, terms=terms),
                 id=quota_id(user),
                 task_queue=Queue.QUOTA,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 static_summary=f"rate limit of {user}",
             ),
-            result_type=Lease,
+            result_type=answers,
             rpc_timeout=_ANSWER_WITHIN,
         )
         return found
@@ -178,16 +191,21 @@ class Quotas:
     # --- held calls
 
     async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: OpenCircuit) -> None:
-        """Hold calls of the credential's user, unless they were fixed since."""
-        await self._begin(spec.service.caller(credential), terms_of(spec), "hold", HoldCalls(hold=hold))
+        """Hold calls of the credential's user, unless they were fixed since. What holds is then published."""
+        user = spec.service.caller(credential)
+        if not any(one.credential == hold.credential for one in (await self.standing(user)).holds):
+            await self._update(user, terms_of(spec), "hold_calls", HoldCalls(hold=hold), Standing)
 
     async def standing(self, user: str) -> Standing:
-        """What is held of a user's calls; of one without a quota, nothing."""
-        found = await self._answer(
-            self._temporal.get_workflow_handle(quota_id(user)).query(
-                "standing", result_type=Standing, rpc_timeout=_ANSWER_WITHIN
-            )
-        )
+        """What is held of a user's calls, as its quota publishes it; where none is open, nothing."""
+        handle = self._temporal.get_workflow_handle(quota_id(user))
+        described = await self._answer(handle.describe(rpc_timeout=_ANSWER_WITHIN))
+        if described is None or described.status is not WorkflowExecutionStatus.RUNNING:
+            return Standing()
+        if memo_has(described, HELD):
+            return await memo_value_of(described, HELD, Standing) or Standing()
+        # A run that began before quotas published it.
+        found = await self._answer(handle.query("standing", result_type=Standing, rpc_timeout=_ANSWER_WITHIN))
         return Standing.model_validate(found) if found is not None else Standing()
 
     async def probe(self, user: str, credentials: Iterable[str]) -> OpenCircuit | None:

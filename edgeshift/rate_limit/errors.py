@@ -17,6 +17,13 @@ class CircuitIsOpen(TurnRefused):
         self.hold = hold
 
 
+class TooLate(TurnRefused):
+    """The step would not have come to its end in its time: it has not begun."""
+
+    def __init__(self) -> None:
+        super().__init__("it would have come too late for all that has to be sent")
+
+
 class NoLease(TurnRefused):
     """Whoever hands out the slots did not answer, such as the user's quota. ``why``: what it failed by."""
 

@@ -9,22 +9,22 @@ polls. It also learns what becomes of each call, and holds all of them where the
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import OpenCircuit
-from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TurnRefused
+from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TooLate, TurnRefused
+from edgeshift.rate_limit.in_hand import step_in_hand
 from edgeshift.rate_limit.leased_slots import LeasedSlots, until_more
 from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
 from edgeshift.rate_limit.slots import LATEST, Lane, Lease
+from edgeshift.rate_limit.waiting import Line, Waiting
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
 """Asks for at most so many slots in a lane. A lease of count 0 says when to ask again."""
@@ -83,17 +83,8 @@ class Unpaced:
         """Nothing to hold back."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Waiting:
-    """Who waits for a turn, and with which credential."""
-
-    turn: asyncio.Future[None]
-    credential: str
-
-
 class SlotPacer:
-    """Spends timed slots that come from leases. Urgent waiters go first, each lane in the order of its
-    arrival.
+    """Spends timed slots that come from leases. Who is next: edgeshift/rate_limit/waiting.py.
 
     ``lease_source`` may fail: whoever waits gets a NoLease, and the next one asks again. ``on_blocked`` is
     told of a block, so that other processes of the user hold back too; ``on_held``, that calls are held, and
@@ -118,7 +109,7 @@ class SlotPacer:
         self._on_held = on_held
         self._breaker = Breaker(minute, clock, user)
         self._clock = clock
-        self._waiting: dict[Lane, deque[_Waiting]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
+        self._line = Line()
         self._slots: list[LeasedSlots] = []
         self._blocked_until = 0.0
         self._ask_at: dict[Lane, float] = {lane: -1e9 for lane in Lane}
@@ -140,14 +131,35 @@ class SlotPacer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Wait for a slot. Raises NoLease and CircuitIsOpen."""
+        """Wait for a slot. Raises NoLease and CircuitIsOpen; and TooLate, where it is the first of a step
+        that would not come to its end in its time.
+        """
+        step = step_in_hand()
+        if step is None or step.begun:
+            await self._acquire(lane, credential, ahead=step is not None)
+            return
+        if step.left() < self._closed_until(lane) - self._clock():
+            raise TooLate
+        try:
+            async with asyncio.timeout(max(0.0, step.first_within())):
+                await self._acquire(lane, credential)
+        except TimeoutError:
+            raise TooLate from None
+        step.begun = True
+
+    def _closed_until(self, lane: Lane) -> float:
+        """Until when there is no slot in a lane, by what is known: the user is blocked, or none is left."""
+        without = -math.inf if any(slots.left for slots in self._slots) else self._ask_at[lane]
+        return max(self._blocked_until, without)
+
+    async def _acquire(self, lane: Lane, credential: str, *, ahead: bool = False) -> None:
         if self._breaker.stops(credential):
             await self._look_again(lane)
             if hold := self._breaker.stops(credential):
                 raise CircuitIsOpen(hold)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(turn, credential)
-        self._waiting[lane].append(waiting)
+        waiting = Waiting(turn, lane, credential, ahead)
+        self._line.add(waiting)
         self._changed.set()
         if self._pump is None or self._pump.done():
             self._pump = asyncio.create_task(self._serve(), name="pace")
@@ -158,8 +170,7 @@ class SlotPacer:
                 self.ended(Fate.NOT_MADE, credential=credential)
                 self._give_turn()
             else:
-                with suppress(ValueError):
-                    self._waiting[lane].remove(waiting)
+                self._line.remove(waiting)
             raise
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
@@ -183,15 +194,12 @@ class SlotPacer:
 
     def _refuse_held(self) -> None:
         """Whoever waits for a call that is held now waits in vain."""
-        for lane, waiting in self._waiting.items():
-            stay = deque[_Waiting]()
-            for one in waiting:
-                hold = self._breaker.stops(one.credential)
-                if hold is None:
-                    stay.append(one)
-                elif not one.turn.done():
-                    one.turn.set_exception(CircuitIsOpen(hold))
-            self._waiting[lane] = stay
+
+        def why(one: Waiting) -> CircuitIsOpen | None:
+            hold = self._breaker.stops(one.credential)
+            return CircuitIsOpen(hold) if hold is not None else None
+
+        self._line.refuse(why)
 
     async def _look_again(self, lane: Lane) -> None:
         """Ask whether calls are still held; of many that want to know, one asks."""
@@ -229,20 +237,19 @@ class SlotPacer:
         tasks = [task for task in (self._pump, self._asking, self._looking, *self._tasks) if task is not None]
         for task in tasks:
             task.cancel()
-        for waiting in itertools.chain(*self._waiting.values()):
-            waiting.turn.cancel()
+        self._line.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self) -> None:
         # What has passed until somebody came. Those that pass later, while somebody waits, are no spare ones.
         self._unused += sum(slots.drop_before(self._clock() - self._late) for slots in self._slots)
-        while self._has_waiters():
+        while self._line:
             self._changed.clear()
             now = self._clock()
             if now < self._blocked_until:
                 await self._sleep(self._blocked_until - now)
                 continue
-            if not any(map(self._may_go, itertools.chain(*self._waiting.values()))):
+            if not self._line.any(self._may_go):
                 await self._sleep(None)
                 continue
             for slots in self._slots:
@@ -273,10 +280,10 @@ class SlotPacer:
 
     def _ask_if_short(self, now: float) -> None:
         """Ask for slots where there are none, where they run out, or where there were too few a while ago."""
-        waiting = sum(map(len, self._waiting.values()))
+        waiting = len(self._line)
         held = sum(slots.left for slots in self._slots)
         soon = sum(slots.until(now + self._ahead()) for slots in self._slots)
-        lane = Lane.URGENT if self._waiting[Lane.URGENT] and not soon else Lane.NORMAL
+        lane = Lane.URGENT if self._line.urgent and not soon else Lane.NORMAL
         if self._asking is not None or now < self._ask_at[lane]:
             return
         if held and lane is Lane.NORMAL:
@@ -321,7 +328,7 @@ class SlotPacer:
         if news == self._breaker.news:
             self._breaker.learn(answer.holds)
             self._refuse_held()
-        if answer.holds and not answer.count and not self._has_waiters():
+        if answer.holds and not answer.count and not self._line:
             # Who asks next is to hear at once when they are held no longer.
             return
         self._ask_at[lane] = now if answer.count else now + answer.again_in
@@ -346,30 +353,15 @@ class SlotPacer:
         return min(max(_AHEAD, 2 * max(self._took, default=0.0)), _AHEAD_AT_MOST)
 
     def _fail(self, why: TurnRefused) -> None:
-        for turns in self._waiting.values():
-            while turns:
-                if not (turn := turns.popleft().turn).done():
-                    turn.set_exception(why)
+        self._line.refuse(lambda one: why)
 
-    def _may_go(self, waiting: _Waiting) -> bool:
+    def _may_go(self, waiting: Waiting) -> bool:
         return self._breaker.may_go(waiting.credential)
 
     def _give_turn(self) -> None:
-        for turns in (self._waiting[Lane.URGENT], self._waiting[Lane.NORMAL]):
-            place = 0
-            while place < len(turns):
-                one = turns[place]
-                if not one.turn.done() and not self._may_go(one):
-                    place += 1
-                    continue
-                del turns[place]
-                if not one.turn.done():
-                    self._breaker.goes(one.credential)
-                    one.turn.set_result(None)
-                    return
-
-    def _has_waiters(self) -> bool:
-        return any(self._waiting.values())
+        if (one := self._line.next(self._may_go)) is not None:
+            self._breaker.goes(one.credential)
+            one.turn.set_result(None)
 
     async def _sleep(self, seconds: float | None) -> None:
         with suppress(TimeoutError):

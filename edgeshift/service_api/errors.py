@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from edgeshift.model.failures import FAILURES, Happened
 from edgeshift.rate_limit.circuit import OpenCircuit
+from edgeshift.rate_limit.errors import TooLate
 from edgeshift.runtime.redaction import redact_text
 
 LONGEST_TEXT = 300
@@ -174,10 +175,13 @@ class ServiceCircuitOpen(ServiceError):
 
 
 class NoTurn(ServiceError):
-    """Nothing was sent: whoever hands out the turns to call did not answer, such as the user's quota."""
+    """Nothing was sent: whoever hands out the turns to call did not answer, such as the user's quota, or the
+    turn would have come too late.
+    """
 
     def __init__(self, why: Exception) -> None:
-        what = f"no turn to call was given: {type(why).__name__}: {why}"
+        told = str(why) if isinstance(why, TooLate) else f"{type(why).__name__}: {why}"
+        what = f"no turn to call was given: {told}"
         super().__init__(what, call="turn", outcome=outcome_of("NoTurn"))
 
 

@@ -9,6 +9,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from temporalio.client import Client
 from edgeshift.messages import ReportKind, ZonePhase, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome, campaign_id, quota_id
 from edgeshift.model.sign_off import Choice
+from edgeshift.quota.leases import Quotas
+from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
-from tests.kit import Scene, fleet_of, scene
+from tests.kit import Scene, eventually, fleet_of, scene
 from tests.kit.signing import Roster
 from tests.replay.capture_held import called_off, given_up, held_up
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
@@ -136,13 +139,23 @@ async def troubled(client: Client, folder: Path) -> None:
 
 
 async def paced(client: Client, folder: Path) -> None:
-    """A quota that has handed out slots."""
+    """A quota that has handed out slots, and whose calls were held for a while."""
     fleet = fleet_of({"name": "paced.example", "plan": "pro"})
     async with scene(client, folder, fleet, paced=True, time_scale=3600.0) as play:
         await play.sign_everything()
         caller = play.spec.service.caller(play.spec.service.credentials[0])
-        await keep("quota", client.get_workflow_handle(quota_id(caller)))
+        quotas = Quotas(client)
+        hold = held(Trouble.OUTAGE, "503", datetime.now(UTC), "")
+        await quotas.hold(play.spec.service.credentials[0], play.spec, hold)
+        await quotas.probe(caller, [])
+        await quotas.fixed(caller, [])
+        await eventually(lambda: _let_go(quotas, caller), 20, "the calls go on")
+        await keep("quota-held", client.get_workflow_handle(quota_id(caller)))
         await keep("freeze", client.get_workflow_handle(f"targets/{play.spec.name}"))
+
+
+async def _let_go(quotas: Quotas, caller: str) -> bool:
+    return not (await quotas.standing(caller)).holds
 
 
 async def signed(client: Client, folder: Path) -> None:

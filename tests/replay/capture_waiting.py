@@ -46,7 +46,7 @@ async def assessing(client: Client, folder: Path) -> None:
         planned = asyncio.create_task(assess(client, play.archive, play.spec))
         await stalled.begun.wait()
         assessment = client.get_workflow_handle(assessment_id(play.spec.name))
-        await keep("assessment-assessing", assessment)
+        await keep("assessment-read-begun", assessment)
         stalled.go.set()
         await planned
-        await keep("assessment-assessed", assessment)
+        await keep("assessment-read-closed", assessment)

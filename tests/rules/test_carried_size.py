@@ -14,6 +14,7 @@ from temporalio.exceptions import ApplicationError
 
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import (
+    HELD,
     Again,
     CampaignSignOff,
     CampaignStart,
@@ -30,6 +31,7 @@ from edgeshift.rate_limit.circuit import (
     MOST_HELD_BYTES,
     Circuit,
     OpenCircuit,
+    Standing,
     Trouble,
     closed,
     opened,
@@ -177,10 +179,15 @@ def test_a_quota_hands_on_no_more_than_it_has_room_for(monkeypatch: pytest.Monke
     """Thousands of holders with the longest names, beside as many holds as there is room for."""
     clock = SimpleNamespace(now=NOW)
     monkeypatch.setattr(workflow, "now", lambda: clock.now)
+    monkeypatch.setattr(workflow, "patched", lambda name: True)
+    published = list[Standing]()
+    monkeypatch.setattr(workflow, "upsert_memo", lambda memo: published.append(memo[HELD]))
     terms = PaceTerms(limit=1200, window=300)
     quota: Any = Quota(QuotaStart(user="u", terms=terms))
     for number in range(10):
         quota.hold(HoldCalls(hold=worst_hold(number), now=True))
+    assert published[-1].holds and len(published[-1].model_dump_json()) < MOST_CARRIED
+    assert len(published) == len(published[-1].holds), "one that there is no room for is no news"
     seen = Seen(told=Told(limit=1200, window=300.0, remaining=1000, reset=100.0), own=1, ago=0.0)
     for number in range(1_000):
         clock.now = NOW + timedelta(seconds=number / 50)

@@ -1,0 +1,44 @@
+"""Steps that make several calls within a time: what has begun comes to its end before anything else begins.
+
+Where more steps wait for their turns than the limit lets through in that time, each of them would otherwise
+have a turn or two, run out of time, and have spent them for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass
+class InHand:
+    """A step that is in hand. ``left``: seconds that are left for all of its calls. ``begun``: whether the
+    first one had its turn: the others go before everybody else's from then on.
+    """
+
+    left: Callable[[], float]
+    begun: bool = False
+
+    def first_within(self) -> float:
+        """Seconds in which its first call has to have its turn, so that there is time for the others."""
+        return self.left() / 2
+
+
+_IN_HAND: ContextVar[InHand | None] = ContextVar("in_hand", default=None)
+
+
+@contextmanager
+def in_hand(step: InHand) -> Iterator[None]:
+    """Calls of this task, and of those that it begins within the block, are the step's."""
+    before = _IN_HAND.set(step)
+    try:
+        yield
+    finally:
+        _IN_HAND.reset(before)
+
+
+def step_in_hand() -> InHand | None:
+    """The step that whoever asks works at, or None."""
+    return _IN_HAND.get()

@@ -1,0 +1,151 @@
+"""More steps than the limit lets through in their time: what begins comes to its end; no turn is wasted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from edgeshift.rate_limit.errors import TooLate
+from edgeshift.rate_limit.in_hand import InHand, in_hand
+from edgeshift.rate_limit.pacing import SlotPacer
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, lease
+from tests.service.test_pacing import Leases, skipping, slots
+
+CALLS = 3
+"""Of a step: the fresh configuration, the page rules, the request itself."""
+
+AT_ONCE = 40
+"""Steps that a worker has in hand."""
+
+SECONDS = 1800.0
+
+
+def steps_done(processes: int, zones: int) -> tuple[int, int]:
+    """How many steps come to their end at the real pace of one user, and how many calls are made: each has
+    half a minute, and where that is not enough tries again a minute later.
+    """
+    done = made = 0
+    terms = PaceTerms(limit=1200, window=300)
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        book, end = SlotBook(terms=terms), clock() + SECONDS
+
+        def process(name: str) -> SlotPacer:
+            async def ask(want: int, lane: Lane) -> Lease:
+                nonlocal book
+                await asyncio.sleep(0.01)
+                book, found = lease(book, 1_700_000_000 + clock(), name, lane, want)
+                return found
+
+            return SlotPacer(ask, clock=clock)
+
+        pacers = [process(f"process {number}") for number in range(processes)]
+        places = [asyncio.Semaphore(AT_ONCE) for _ in pacers]
+
+        async def step(pacer: SlotPacer) -> bool:
+            nonlocal made
+            until = clock() + 30
+            try:
+                async with asyncio.timeout(30):
+                    with in_hand(InHand(lambda: until - clock())):
+                        for _ in range(CALLS):
+                            await pacer.acquire(Lane.URGENT)
+                            made += clock() < end
+                            await asyncio.sleep(0.1)
+            except (TimeoutError, TooLate):
+                return False
+            return True
+
+        async def zone(number: int) -> None:
+            nonlocal done
+            while clock() < end:
+                async with places[number % processes]:
+                    came_to_its_end = await step(pacers[number % processes])
+                if came_to_its_end:
+                    done += clock() < end
+                    # Its change takes effect; then the next zone has its place.
+                    await asyncio.sleep(300)
+                else:
+                    await asyncio.sleep(60)
+
+        await asyncio.gather(*map(zone, range(zones)))
+        for pacer in pacers:
+            await pacer.aclose()
+
+    skipping(scenario)
+    return done, made
+
+
+@pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
+def test_no_turn_is_spent_on_what_does_not_come_to_its_end(processes: int, zones: int) -> None:
+    """Else a full window spends the whole limit, and commits nothing, for good."""
+    done, made = steps_done(processes, zones)
+    possible = 1200 / 300 * 0.9 * SECONDS / CALLS
+    assert done > 0.9 * possible, (done, made)
+    assert made < 1.05 * CALLS * done
+
+
+def test_what_has_begun_goes_first() -> None:
+    """Before whatever came in the meantime, be it urgent."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        pacer, order = SlotPacer(Leases(slots(100, first_in=1)), clock=clock), list[str]()
+
+        async def step(name: str, begun: bool) -> None:
+            with in_hand(InHand(lambda: 100.0, begun=begun)):
+                for number in range(2):
+                    await pacer.acquire(Lane.URGENT)
+                    order.append(f"{name} {number}")
+
+        async def poll() -> None:
+            await pacer.acquire(Lane.URGENT)
+            order.append("poll")
+
+        async with asyncio.TaskGroup() as group:
+            for name in "ab":
+                group.create_task(step(name, begun=False))
+            group.create_task(poll())
+            await asyncio.sleep(0.5)
+            group.create_task(step("rollback", begun=True))
+        assert order == ["rollback 0", "rollback 1", "a 0", "a 1", "b 0", "b 1", "poll"]
+        await pacer.aclose()
+
+    skipping(scenario)
+
+
+def test_a_step_of_a_user_who_was_blocked_elsewhere_does_not_wait() -> None:
+    """Another process has told the quota; whoever asked hears when there are slots again."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        pacer = SlotPacer(Leases(Lease.wait(60), slots(100)), clock=clock)
+        for took in (15, 0):
+            began = clock()
+            with in_hand(InHand(lambda: 30.0)), pytest.raises(TooLate):
+                await pacer.acquire(Lane.URGENT)
+            assert abs(clock() - began - took) < 1
+        await asyncio.sleep(50)
+        with in_hand(InHand(lambda: 30.0)):
+            await pacer.acquire(Lane.URGENT)
+        await pacer.aclose()
+
+    skipping(scenario)
+
+
+def test_a_step_that_cannot_begin_in_time_does_not_wait() -> None:
+    """The user is blocked for longer; its place is somebody else's."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        pacer = SlotPacer(Leases(slots(100)), clock=clock)
+        pacer.blocked(60)
+        began = clock()
+        with in_hand(InHand(lambda: 30.0)), pytest.raises(TooLate):
+            await pacer.acquire(Lane.URGENT)
+        assert clock() - began < 1
+        # Whoever is no step, or has begun, waits as before.
+        await pacer.acquire(Lane.URGENT)
+        assert 59 < clock() - began < 63
+        await pacer.aclose()
+
+    skipping(scenario)
