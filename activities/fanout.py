@@ -53,7 +53,7 @@ from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, is_missin
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
 
-ORPHAN = Stop(by="edgeshift", reason="its campaign is gone and begins anew")
+ORPHAN = Stop(by="edgeshift", reason="its campaign is gone and begins again")
 
 BEFORE_IT_IS_TOLD = 5
 """How often a previous attempt is looked at before it is told to stop: as a rule it is about to close."""

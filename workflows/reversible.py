@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.fleet import DONE, ZoneOutcome
     from edgeshift.model.reason_texts import text_of
-    from edgeshift.model.reasons import Reason, ReasonCode, Reasons, in_words
+    from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from workflows import options
     from workflows.zone.changing import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN
     from workflows.zone.ending import Course, Reached, nothing_held
@@ -216,13 +216,13 @@ class Reversible:
         self._zone.begun, self._zone.went_back = None, True
         back = prepared.model_copy(update={"step": Step.ROLL_BACK})
         since = workflow.now()
-        then: Reasons = in_words("it was not answered")
+        then: Reasons = ()
         for number in range(1, MOST_TRIES_BACK + 1):
             if sent and number == 1:
                 result = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it was sent before")
             else:
                 result = await self._send_back(back, number)
-            then = in_words(result.reason)
+            then = _why_not(result)
             if result.settled:
                 # A look has said so whose answer was lost: what was signed stands.
                 return Reached(ZoneOutcome.SETTLED, then, result.settled)
@@ -254,7 +254,7 @@ class Reversible:
                 if shown.hopeless:
                     break
             pause = timedelta(seconds=min(60, 2 ** min(number, 6)))
-            await workflow.sleep(pause, summary="before the way back is tried again")
+            await workflow.sleep(pause, summary="before the rollback is tried again")
         raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.NOT_ROLLED_BACK, because=why, then=then))
 
     async def _send_back(self, back: Prepared, number: int) -> ChangeResult:
@@ -327,3 +327,15 @@ class Reversible:
                 unseen = Reason(code=ReasonCode.NOT_LOOKED_AT_AGAIN, because=(failed(failure),))
                 return Watched(said=text_of(unseen), why=(unseen,))
             return Watched.as_worse(Reason(code=ReasonCode.NOT_WATCHED, because=(failed(failure),)))
+
+
+def _why_not(result: ChangeResult) -> Reasons:
+    """Why a try of the way back is not known to have been made, or that nothing is to be undone; none where
+    it was answered.
+    """
+    if not result.reason:
+        return ()
+    if result.settled:
+        return (Reason(code=ReasonCode.SEEN_TO_ITS_END, said=result.reason),)
+    code = ReasonCode.ARCHIVE_DAMAGED if result.damaged else ReasonCode.ROLLBACK_NOT_MADE
+    return (Reason(code=code, state=result.status.value, said=result.reason),)

@@ -31,10 +31,11 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Prepared, Step, ZoneStart
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import campaign_id
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, Proposal, get_document
 
-NOT_OURS = "no worker has signed that this campaign made the change"
+NOT_OURS = Reason(code=ReasonCode.CHANGE_NOT_SIGNED)
 """Why nothing is signed of a look where the archive has no such record."""
 
 A_MOMENT = timedelta(milliseconds=200)
@@ -45,10 +46,10 @@ STORE_BELIEVED = timedelta(minutes=15)
 clock may run ahead: whoever can write to a folder sets the times of its files as he likes.
 """
 
-NOT_SHOWN = "what the campaign sent never showed: somebody else has made the change"
+NOT_SHOWN = Reason(code=ReasonCode.MADE_BY_OTHERS)
 """Why nothing is signed of a look, nor taken back, where that is recorded."""
 
-NOT_ENOUGH = "it has not been watched for as long as it is to be"
+NOT_ENOUGH = Reason(code=ReasonCode.WATCHED_TOO_SHORT)
 """Why nothing is signed of a change that was made a short while ago."""
 
 

@@ -14,10 +14,10 @@ from activities.connections import Connections
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.messages import Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.model.reasons import in_words
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import ArchiveError
 
-AS_SIGNED = "it was seen to its end before"
+AS_SIGNED = Reason(code=ReasonCode.SEEN_TO_ITS_END)
 """What is told of a look that found something worse after that."""
 
 
@@ -68,9 +68,9 @@ async def unless_settled(connections: Connections, message: Watch, seen: Watched
     start = message.start
     signed = await settled_if_known(connections, start)
     if signed is None:
-        return Watched.as_unsure(*in_words(NOT_SHOWN)) if await _is_not_ours(connections, start) else seen
+        return Watched.as_unsure(NOT_SHOWN) if await _is_not_ours(connections, start) else seen
     if signed.attempt != start.attempt:
         # Whoever tells the end of this attempt asks for its own.
         settled, results = ZoneOutcome.SETTLED, connections.results
         await results.record(start, settled, proposal=signed.proposal, seen=signed.seen)
-    return Watched.as_done(*in_words(AS_SIGNED), record=signed.seen)
+    return Watched.as_done(AS_SIGNED, record=signed.seen)

@@ -48,7 +48,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ScopeKind, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, ReasonCode, codes_of, in_words
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import (
@@ -231,7 +231,7 @@ class EscActivities:
         it undoes cannot come to show any more.
         """
         if own is None or not own.back or own.may_show:
-            activity.logger.warning("not recorded that it is undone: %s", NOT_OURS)
+            activity.logger.warning("not recorded that it is undone: %s", text_of(NOT_OURS))
             return
         await close_intents(self._connections, start.target.zone, start.area, own.sent)
         await seen_through(self._connections, start.target.zone, start.area, own.sent)
@@ -273,7 +273,7 @@ class EscActivities:
             if not (gone := esc.too_late(self._connections.time_at(client), client.profile)):
                 raise
             if own is None or own.back:
-                return Watched.as_unsure(*in_words(NOT_OURS))
+                return Watched.as_unsure(NOT_OURS)
             # Nothing is left that could be off or on.
             return Watched.as_done(gone, record=await self._record(message, agreed, gone))
         turned_on = Watched.as_worse(Reason(code=ReasonCode.ESC_TURNED_ON))
@@ -292,9 +292,9 @@ class EscActivities:
         if agreed.differences and not esc_probe.still_seen(agreed, now):
             return Watched.as_unsure(Reason(code=ReasonCode.URLS_CONTRADICT))
         if own is None or own.back:
-            return Watched.as_unsure(*in_words(NOT_OURS))
+            return Watched.as_unsure(NOT_OURS)
         if not own.watched_enough:
-            return Watched.as_unsure(*in_words(NOT_ENOUGH))
+            return Watched.as_unsure(NOT_ENOUGH)
         agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
         # Signed first: what is seen to its end is taken back no more, also by a look that is taken again.
         record = await self._record(message, now, agreed_to)
@@ -326,7 +326,7 @@ class EscActivities:
             why = [Reason(code=ReasonCode.URLS_NOT_AS_BEFORE, names=tuple(others[:MOST_TOLD]))]
         own = await last_change(self._connections, message.start)
         if own is None or not own.back or own.may_show or own.record.digest != message.prepared.digest:
-            return Watched.not_looked_at(*in_words(NOT_OURS))
+            return Watched.not_looked_at(NOT_OURS)
         client = await self._connections.service(message.start.spec, target)
         try:
             setting = await twice("esc.get", lambda: client.esc(target.scope), shows)

@@ -53,7 +53,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, ReasonCode, in_words
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
@@ -295,11 +295,11 @@ class LogFieldsActivities:
             if own is not None:
                 raise
             # Nothing speaks against what stands, and nobody can tell whose it is.
-            return Watched.as_unsure(*in_words(str(failure)))
+            return Watched.as_unsure(Reason(code=ReasonCode.ARCHIVE_DAMAGED, said=str(failure)))
         if own is None or own.back:
-            return Watched.as_unsure(*in_words(NOT_OURS))
+            return Watched.as_unsure(NOT_OURS)
         if not settled and not own.watched_enough:
-            return Watched.as_unsure(*in_words(NOT_ENOUGH))
+            return Watched.as_unsure(NOT_ENOUGH)
         if found is None or not found.entries:
             why = trouble or "no log entry came"
             if terms.unverified == "roll_back":
@@ -321,10 +321,10 @@ class LogFieldsActivities:
         if still:
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_STAY, said=still))
         if own is None:
-            return Watched.not_looked_at(*in_words(NOT_OURS))
+            return Watched.not_looked_at(NOT_OURS)
         await seen_through(self._connections, start.target.zone, start.area, own.seen)
         if own.may_show:
-            return Watched.not_looked_at(*in_words("a change that was sent may still come to show"))
+            return Watched.not_looked_at(Reason(code=ReasonCode.MAY_STILL_SHOW))
         message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
         return await self._kept(message, None, Reason(code=ReasonCode.FIELDS_TAKEN_OUT))
 

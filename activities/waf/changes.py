@@ -171,7 +171,7 @@ class WafWork(AreaWork):
         fresh = max((await self._connections.spec(step.change.start.spec)).plan.fresh, LEAST_FRESH)
         read_at = step.change.read_at
         if read_at is not None and step.fence.now() - read_at > fresh:
-            raise NotSent(f"the zone was read more than {say_duration(fresh)} ago, and is read anew")
+            raise NotSent(f"the zone was read more than {say_duration(fresh)} ago, and is read again")
 
     async def _refuse_edited_since(self, step: Step) -> None:
         """Raises NotSent as refused where an Enterprise zone runs other rules than when its evidence was

@@ -30,6 +30,7 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
+from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
@@ -168,7 +169,8 @@ class WafActivities:
                     return None
                 record = await self._record(message, before, proposal, stored_as(stored.raw))
                 if own is None:
-                    activity.logger.warning("not signed that %s was migrated: %s", zone.name, NOT_OURS)
+                    why = text_of(NOT_OURS)
+                    activity.logger.warning("not signed that %s was migrated: %s", zone.name, why)
                 else:
                     await seen_through(self._connections, zone, message.start.area, own.mine)
                     await self._connections.results.record(

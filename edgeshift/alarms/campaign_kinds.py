@@ -22,6 +22,9 @@ _APPROVE = 'edgeshift sign-off approve CAMPAIGN --fingerprint FINGERPRINT --reas
 _CAUSES = "edgeshift sign-off causes CAMPAIGN"
 _REJECT_ZONE = 'edgeshift sign-off reject CAMPAIGN --zone ZONE --reason "REASON"'
 
+OTHER_CHECK = "check-failed"
+"""The code of a failed check that has no alarm of its own."""
+
 SURROUNDINGS = (
     Kind(
         "temporal-unreachable",
@@ -99,6 +102,12 @@ SURROUNDINGS = (
             'edgeshift repair WORKFLOW --reason "REASON"',
             f'temporal workflow terminate --reason "REASON" {_THERE}',
         ),
+    ),
+    Kind(
+        OTHER_CHECK,
+        Severity.WARNING,
+        "a check of `edgeshift doctor` failed that has no alarm of its own, such as one of an installed area",
+        (DOCTOR, DOCTOR_FILE),
     ),
 )
 """What is wrong with what every campaign stands on."""

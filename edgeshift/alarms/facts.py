@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel
 
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reasons
 
@@ -58,8 +59,11 @@ class CampaignFact(BaseModel):
 
 
 class CheckFact(BaseModel):
-    """What the doctor found. ``state``: ok, warning, failed or skipped. ``campaign``: whose file it is of."""
+    """What the doctor found. ``name``: its title, for people. ``state``: ok, warning, failed or skipped.
+    ``campaign``: whose file it is of.
+    """
 
+    code: CheckCode
     name: str
     state: str
     text: str

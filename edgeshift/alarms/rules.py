@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import BaseModel
 
-from edgeshift.alarms.campaign_kinds import CAMPAIGN, OF_SERVICE, SIGN_OFFS, SURROUNDINGS
+from edgeshift.alarms.campaign_kinds import CAMPAIGN, OF_SERVICE, OTHER_CHECK, SIGN_OFFS, SURROUNDINGS
 from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
 from edgeshift.alarms.zone_kinds import ZONES
 from edgeshift.messages import CampaignSummary, wrong_text
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Plan
 from edgeshift.model.reason_texts import text_of
@@ -45,22 +46,28 @@ _WORKING = frozenset({"working", "permitted", "rejecting", "expiring", "stopping
 _ENDING = ("aborting", "closed")
 """States of a campaign in which nothing waits for a sign-off, whatever its zones say."""
 
-_CHECKS = (
-    ("Temporal", "temporal-unreachable"),
-    ("search attributes", "search-attributes"),
-    ("retention", "retention"),
-    ("worker", "no-worker"),
-    ("clock, ", "clock"),
-    ("archive", "archive"),
-    ("records of workers", "archive-unsigned"),
-    ("tickets", "tickets"),
-    ("service", "service"),
-    ("credential ", "credential"),
-    ("removal date", "removal-date"),
-    ("probe", "probe"),
-    ("log entries", "log-entries"),
-    ("log destination", "log-destination"),
-)
+_CHECKS = {
+    CheckCode.TEMPORAL: "temporal-unreachable",
+    CheckCode.SEARCH_ATTRIBUTES: "search-attributes",
+    CheckCode.RETENTION: "retention",
+    CheckCode.WORKER: "no-worker",
+    CheckCode.CLOCK_TEMPORAL: "clock",
+    CheckCode.CLOCK_SERVICE: "clock",
+    CheckCode.ARCHIVE: "archive",
+    CheckCode.ARCHIVE_CAMPAIGNS: "archive",
+    CheckCode.ARCHIVE_RECORDS: "archive-unsigned",
+    CheckCode.TICKETS: "tickets",
+    CheckCode.SERVICE: "service",
+    CheckCode.CREDENTIAL: "credential",
+    CheckCode.REMOVAL_DATE: "removal-date",
+    CheckCode.PROBE: "probe",
+    CheckCode.LOG_ENTRIES: "log-entries",
+    CheckCode.LOG_DESTINATION: "log-destination",
+}
+"""Which alarm a check is that failed, or that warns."""
+
+_WARNS = {**_CHECKS, CheckCode.CREDENTIAL: "permissions"}
+"""Which alarm a check is that warns: a credential works, and may not read all that it is for."""
 
 
 class Alarm(BaseModel):
@@ -140,18 +147,23 @@ def _helped(code: str, zones: Sequence[ZoneFact]) -> Sequence[ZoneFact]:
 
 
 def _of_checks(facts: Facts) -> Iterator[Alarm]:
-    seen: set[tuple[str, str]] = set()
+    found: dict[tuple[str, str], list[CheckFact]] = {}
     for check in facts.checks:
-        if check.state not in ("warning", "failed") or (code := _code_of(check)) is None:
-            continue
-        if (code, check.campaign) not in seen:
-            seen.add((code, check.campaign))
-            yield _alarm(facts, code, f"{check.name}: {check.text}", campaign=check.campaign)
+        if (code := _code_of(check)) is not None:
+            found.setdefault((code, check.campaign), []).append(check)
+    for (code, campaign), checks in found.items():
+        if code == OTHER_CHECK:
+            text = "; ".join(f"{one.name} ({one.code}): {one.text}" for one in checks)
+        else:
+            text = f"{checks[0].name}: {checks[0].text}"
+        yield _alarm(facts, code, text, campaign=campaign)
 
 
 def _code_of(check: CheckFact) -> str | None:
-    code = next((code for name, code in _CHECKS if check.name.startswith(name)), None)
-    return "permissions" if code == "credential" and check.state == "warning" else code
+    """The alarm that a check is; None where it needs nobody. One that failed is always an alarm."""
+    if check.state == "failed":
+        return _CHECKS.get(check.code, OTHER_CHECK)
+    return _WARNS.get(check.code) if check.state == "warning" else None
 
 
 def _of_quotas(facts: Facts) -> Iterator[Alarm]:

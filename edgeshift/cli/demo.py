@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from edgeshift.areas import AREAS
-from edgeshift.cli.errors import ExitCode, of_stack
+from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import AsJson
 from edgeshift.cli.shell import current, run
 from edgeshift.model.fleet import DEFAULT_AREA
@@ -52,18 +52,14 @@ def demo(
     """Run a whole campaign on an embedded stack; check all twelve rules. Exit 1 if one is broken."""
     from edgeshift.testbed.demo.main import run_demo
     from edgeshift.testbed.demo.parts import PARTS
-    from edgeshift.testbed.stack import StackError
 
     chosen = [part for part in PARTS.values() if area in (part.area.value, ALL)]
     shell = current()
     held: dict[str, bool] = {}
-    try:
-        for part in chosen:
-            held[part.area.value] = run(
-                run_demo(shell.console, part, zones=zones, seed=seed, out=out, keep=keep, ui=ui)
-            )
-    except StackError as problem:
-        raise of_stack(problem) from None
+    for part in chosen:
+        held[part.area.value] = run(
+            run_demo(shell.console, part, zones=zones, seed=seed, out=out, keep=keep, ui=ui)
+        )
     if as_json:
         results = {part.area.value: str(out / part.result) for part in chosen}
         areas = [{"area": area, "held": good, "result": results[area]} for area, good in held.items()]

@@ -62,7 +62,8 @@ def described(problem: BaseException) -> CommandError | None:
         return problem
     hint = getattr(problem, "hint", "")
     if isinstance(code := getattr(problem, "exit_code", None), ExitCode):
-        return CommandError(getattr(problem, "text", str(problem)), code, hint=hint)
+        details = getattr(problem, "details", ())
+        return CommandError(getattr(problem, "text", str(problem)), code, hint=hint, details=details)
     if (known := _expected(type(problem))) is not None:
         from edgeshift.model.failures import hint_of
 
@@ -77,16 +78,6 @@ def described(problem: BaseException) -> CommandError | None:
             hint="check the path, its permissions and the free space",
         )
     return None
-
-
-def of_stack(problem: Exception) -> CommandError:
-    """A failure of the embedded stack, whose text says what is in the way, and after a semicolon what to do;
-    further lines are the end of a log. Its code is its own where it has one.
-    """
-    first, *rest = str(problem).splitlines()
-    text, _, hint = first.partition("; ")
-    code = getattr(problem, "exit_code", ExitCode.FAILED)
-    return CommandError(text, code, hint=hint, details=tuple(rest))
 
 
 def _expected(kind: type[BaseException]) -> tuple[str, Failure] | None:

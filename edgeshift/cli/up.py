@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgeshift.cli.errors import CommandError, ExitCode, of_stack
+from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson
 from edgeshift.cli.shell import Shell, current, run
 
@@ -60,18 +60,13 @@ def up(
 
     Their state is in the folder: started again, everything continues where it was, also a running campaign.
     """
-    from edgeshift.testbed.stack import StackError
-
     if fleet is not None and zones is not None:
         raise CommandError(
             "--fleet and --zones exclude each other",
             ExitCode.BAD_INPUT,
             hint="give --fleet for a fleet of your own, or --zones to generate one",
         )
-    try:
-        run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers, ui))
-    except StackError as problem:
-        raise of_stack(problem) from None
+    run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers, ui))
 
 
 async def _stay(

@@ -9,6 +9,7 @@ from temporalio.service import RPCError
 
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import PUBLISHED, CampaignSummary
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import campaign_id
 from edgeshift.runtime.temporal import memo_has, memo_value_of
@@ -17,9 +18,9 @@ from edgeshift.stores.documents import Unproven, unproven_there
 from edgeshift.stores.documents.unproven import MOST
 from edgeshift.stores.identity import known_identity
 
-NAME = "archive of campaigns"
+CODE, NAME = CheckCode.ARCHIVE_CAMPAIGNS, "archive of campaigns"
 
-RECORDS = "records of workers"
+RECORDS = CheckCode.ARCHIVE_RECORDS, "records of workers"
 
 FEW = 3
 """Records, and executions, that are named."""
@@ -50,7 +51,7 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
             if told.archive != here:
                 others.append(execution.id.removeprefix(campaign_id("")))
     except RPCError as problem:
-        return [Check(NAME, State.WARNING, f"the campaigns cannot be read: {problem.message[:150]}")]
+        return [Check(CODE, NAME, State.WARNING, f"the campaigns cannot be read: {problem.message[:150]}")]
     except (ArchiveError, ValueError):
         return []
     # What cannot be read is of another version, or somebody else's: it is named, and says nothing of others.
@@ -62,12 +63,12 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
             f"{counted(len(others), 'running campaign')} of {count:,} began with another one: {_few(others)}"
         )
         fix = "name the archive of their workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
-        return [Check(NAME, State.FAILED, "; ".join(filter(None, (said, left_out))), fix)]
+        return [Check(CODE, NAME, State.FAILED, "; ".join(filter(None, (said, left_out))), fix)]
     here_too = f"{counted(count, 'running campaign')} began with this one" if count else ""
     if unread:
         fix = f"`temporal workflow show --workflow-id {unread[0]}` shows who started it"
-        return [Check(NAME, State.WARNING, "; ".join(filter(None, (here_too, left_out))), fix)]
-    return [ok(NAME, here_too)] if count else []
+        return [Check(CODE, NAME, State.WARNING, "; ".join(filter(None, (here_too, left_out))), fix)]
+    return [ok(CODE, NAME, here_too)] if count else []
 
 
 def _few(names: Sequence[str]) -> str:
@@ -84,10 +85,10 @@ async def check_records(url: str) -> list[Check]:
         return []
     if more:
         said = f"there are more than {MOST:,} words of such records: somebody floods the archive. "
-        return [Check(RECORDS, State.WARNING, said + _named(found), FIX)]
+        return [Check(*RECORDS, State.WARNING, said + _named(found), FIX)]
     if not found:
-        return [ok(RECORDS, "workers have found none that does not count")]
-    return [Check(RECORDS, State.WARNING, _named(found), FIX)]
+        return [ok(*RECORDS, "workers have found none that does not count")]
+    return [Check(*RECORDS, State.WARNING, _named(found), FIX)]
 
 
 def _named(found: Sequence[Unproven]) -> str:

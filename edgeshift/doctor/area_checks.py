@@ -11,6 +11,7 @@ from edgeshift.areas import area_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DOCTOR
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.runtime.queues import Queue
 from edgeshift.service_api import ServiceClient, ServiceError
@@ -42,6 +43,7 @@ async def _zones(client: ServiceClient) -> AsyncIterator[Zone]:
 
 async def check_permissions(client: ServiceClient, spec: CampaignSpec, name: str, zone: Zone) -> Check:
     """What the credential may read of one zone, by reading it."""
+    code = CheckCode.CREDENTIAL
     area, part = area_of(spec.area), DOCTOR.of(spec.area)
     refused = []
     for what, read in part.readings(client, spec, zone).items():
@@ -55,12 +57,12 @@ async def check_permissions(client: ServiceClient, spec: CampaignSpec, name: str
             refused.append(f"{what} ({problem.status or 'no answer'})")
     if refused:
         said = f"works, but cannot read of {zone.name}: {', '.join(refused)}"
-        return Check(name, State.WARNING, said, part.rights)
+        return Check(code, name, State.WARNING, said, part.rights)
     if area.enterprise_only and zone.plan is not Plan.ENTERPRISE:
         said = f"works, but reaches no Enterprise zone among the first {LOOKED_THROUGH}"
         what = spec.area.value.replace("-", " ")
-        return Check(name, State.WARNING, said, f"{what} are for Enterprise zones: check the targets")
-    return ok(name, f"works; reads zones such as {zone.name} (writing is not tried)")
+        return Check(code, name, State.WARNING, said, f"{what} are for Enterprise zones: check the targets")
+    return ok(code, name, f"works; reads zones such as {zone.name} (writing is not tried)")
 
 
 async def check_rights(
@@ -70,25 +72,27 @@ async def check_rights(
     lists of it with a zone; nothing is written. ``served``: the task queues of that worker; None where none
     are named, as where people type.
     """
-    name, part = f"rights of {name}", DOCTOR.of(spec.area)
+    code, name, part = CheckCode.CREDENTIAL_RIGHTS, f"rights of {name}", DOCTOR.of(spec.area)
     listed = (await client.zone(zone.id)).permissions
     edits = sorted(one for one in listed if one.endswith(":edit"))
     if not listed:
-        return Check(name, State.SKIPPED, "the service does not list what the credential may do")
+        return Check(code, name, State.SKIPPED, "the service does not list what the credential may do")
     may = f"may edit ({', '.join(edits)})" if edits else "may only read"
     if served is None:
         # Whatever it is for: this machine may be no worker's.
-        return ok(name, f"{may}; a worker that serves {Queue.CHANGES.short} needs one that may edit")
+        return ok(code, name, f"{may}; a worker that serves {Queue.CHANGES.short} needs one that may edit")
     if Queue.CHANGES in served:
         if part.edits and f"{part.edits}:edit" not in listed:
             said = f"{may}, and not {part.edits}:edit: a worker with it makes no change"
-            return Check(name, State.FAILED, said, part.rights)
-        return ok(name, f"{may}, as a worker that makes changes has to")
+            return Check(code, name, State.FAILED, said, part.rights)
+        return ok(code, name, f"{may}, as a worker that makes changes has to")
     if edits:
         queues = ", ".join(queue.short for queue in served)
         said = f"{may}, and this machine's worker makes no change (it serves {queues})"
-        return Check(name, State.WARNING, said, "give it a credential of the same user that may only read")
-    return ok(name, f"{may}, as is enough for a worker that makes no change")
+        return Check(
+            code, name, State.WARNING, said, "give it a credential of the same user that may only read"
+        )
+    return ok(code, name, f"{may}, as is enough for a worker that makes no change")
 
 
 async def check_area(client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:

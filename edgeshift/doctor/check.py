@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from edgeshift.model.check_codes import CheckCode
+
 
 class State(StrEnum):
     """What a check found."""
@@ -17,14 +19,17 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One check: its name, what it found, in words (``text``), and what fixes it where something is wrong."""
+    """One check: what it is about, its name for people, what it found, in words (``text``), and what fixes it
+    where something is wrong.
+    """
 
+    code: CheckCode
     name: str
     state: State
     text: str
     fix: str = ""
 
 
-def ok(name: str, said: str) -> Check:
+def ok(code: CheckCode, name: str, said: str) -> Check:
     """A check that found all well."""
-    return Check(name, State.OK, said)
+    return Check(code, name, State.OK, said)

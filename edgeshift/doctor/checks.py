@@ -18,6 +18,7 @@ from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.profile import check_profile
 from edgeshift.doctor.roots_checks import check_roots
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.failures import hint_of
@@ -67,14 +68,14 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
     found.append(await check_tickets(settings, spec))
     if spec is None:
         hint = "name a campaign file to check the service and its credentials"
-        return [*found, Check("service", State.SKIPPED, hint)]
+        return [*found, Check(CheckCode.SERVICE, "service", State.SKIPPED, hint)]
     named = "queues" in settings.worker.model_fields_set
     served = settings.worker.served if named else None
     for number, credential in enumerate(spec.service.credentials):
         found += (checked := await check_credential(spec, credential, number, served))
         if client is not None and not any(is_about_calls(check) for check in checked):
             found += await let_calls_go(client, spec, credential)
-        if any(check.name == "service" and check.state is State.FAILED for check in checked):
+        if any(check.code is CheckCode.SERVICE and check.state is State.FAILED for check in checked):
             # The others would say the same.
             break
     return found
@@ -82,23 +83,25 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
 
 def is_about_calls(check: Check) -> bool:
     """Whether a check found that calls with the credential do not come through."""
-    return check.state is State.FAILED and check.name.startswith(("service", "credential"))
+    return check.state is State.FAILED and check.code in (CheckCode.SERVICE, CheckCode.CREDENTIAL)
 
 
 async def let_calls_go(client: Client, spec: CampaignSpec, credential: CredentialSpec) -> list[Check]:
     """Let calls go on that are held for this credential, which has just been found to work, if any are."""
     quotas, caller = Quotas(client, "doctor"), spec.service.caller(credential)
-    name = f"calls of {credential.user}"
+    code, name = CheckCode.HELD_CALLS, f"calls of {credential.user}"
     try:
         found = await quotas.standing(caller)
         if (hold := stops(found.holds, credential.reference)) is None:
             return []
         await quotas.fixed(caller, [credential.reference])
     except RPCError as problem:
-        return [Check(name, State.WARNING, f"whether they are held cannot be read: {problem.message[:100]}")]
+        return [
+            Check(code, name, State.WARNING, f"whether they are held cannot be read: {problem.message[:100]}")
+        ]
     said = f"were held since {hold.since:%Y-%m-%d %H:%M} UTC, since {hold}; they go on now"
     env = "a worker has its variables from when it was started: start it again where one has changed"
-    return [Check(name, State.OK, said, env if credential.reference.startswith("env:") else "")]
+    return [Check(code, name, State.OK, said, env if credential.reference.startswith("env:") else "")]
 
 
 async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None]:
@@ -107,22 +110,24 @@ async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None
     try:
         client = await connect(settings.temporal, identity="edgeshift-doctor")
     except TemporalError as problem:
-        return [Check("Temporal", State.FAILED, problem.text, problem.hint)], None
+        return [Check(CheckCode.TEMPORAL, "Temporal", State.FAILED, problem.text, problem.hint)], None
     except SecretRefError as problem:
-        return [Check("Temporal", State.FAILED, str(problem), hint_of("SecretRefError"))], None
-    return [ok("Temporal", f"reachable at {where}")], client
+        return [
+            Check(CheckCode.TEMPORAL, "Temporal", State.FAILED, str(problem), hint_of("SecretRefError"))
+        ], None
+    return [ok(CheckCode.TEMPORAL, "Temporal", f"reachable at {where}")], client
 
 
 async def check_attributes(client: Client) -> Check:
     """Whether the search attributes are registered with their types."""
-    name = "search attributes"
+    code, name = CheckCode.SEARCH_ATTRIBUTES, "search attributes"
     try:
         found = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
     except RPCError as problem:
         fix = "ask an administrator for the right to read them"
-        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}", fix)
+        return Check(code, name, State.WARNING, f"cannot be read: {problem.message[:150]}", fix)
     missing = [key.name for key in SEARCH_ATTRIBUTES if key.name not in found.custom_attributes]
     wrong = [
         key.name
@@ -131,99 +136,101 @@ async def check_attributes(client: Client) -> Check:
     ]
     if wrong:
         fix = "register them in another namespace; a registered type cannot be changed"
-        return Check(name, State.FAILED, f"of another type: {', '.join(wrong)}", fix)
+        return Check(code, name, State.FAILED, f"of another type: {', '.join(wrong)}", fix)
     if missing:
         fix = "`edgeshift worker` registers them when it starts and may; else an administrator does"
-        return Check(name, State.FAILED, f"missing: {', '.join(missing)}", fix)
-    return ok(name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
+        return Check(code, name, State.FAILED, f"missing: {', '.join(missing)}", fix)
+    return ok(code, name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
 
 
 async def check_retention(client: Client) -> Check:
     """Whether histories are kept long enough."""
-    name = "retention"
+    code, name = CheckCode.RETENTION, "retention"
     try:
         described = await client.workflow_service.describe_namespace(
             DescribeNamespaceRequest(namespace=client.namespace)
         )
     except RPCError as problem:
-        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}")
+        return Check(code, name, State.WARNING, f"cannot be read: {problem.message[:150]}")
     kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
     said = f"histories are kept for {say_duration(kept)} after their end"
     if kept < KEPT:
         fix = f"temporal operator namespace update -n {client.namespace} --retention 90d"
-        return Check(name, State.WARNING, said, fix)
-    return ok(name, said)
+        return Check(code, name, State.WARNING, said, fix)
+    return ok(code, name, said)
 
 
 async def check_workers(client: Client) -> Check:
     """Whether each task queue is polled by a worker."""
-    name = "worker"
+    code, name = CheckCode.WORKER, "worker"
     seen: dict[Queue, set[str]] = {}
     try:
         for queue in Queue:
             seen[queue] = {poller.identity for poller in await polling(client, queue)}
     except RPCError as problem:
-        return Check(name, State.FAILED, f"the task queues cannot be read: {problem.message[:150]}")
+        return Check(code, name, State.FAILED, f"the task queues cannot be read: {problem.message[:150]}")
     if without := [queue for queue, pollers in seen.items() if not pollers]:
         said = f"no worker polls task queue {' nor '.join(without)}"
-        return Check(name, State.FAILED, said, "start one: edgeshift worker")
+        return Check(code, name, State.FAILED, said, "start one: edgeshift worker")
     workers = sorted(set().union(*seen.values()))
-    return ok(name, f"{counted(len(workers), 'worker')} connected: {', '.join(workers[:3])}")
+    return ok(code, name, f"{counted(len(workers), 'worker')} connected: {', '.join(workers[:3])}")
 
 
 async def check_clock(client: Client) -> Check:
     """Whether this machine's clock and Temporal's agree, by when Temporal last heard of a worker."""
-    name = "clock, Temporal"
+    code, name = CheckCode.CLOCK_TEMPORAL, "clock, Temporal"
     try:
         found = await polling(client, Queue.CONTROL)
     except RPCError as problem:
-        return Check(name, State.SKIPPED, f"the task queue cannot be read: {problem.message[:150]}")
+        return Check(code, name, State.SKIPPED, f"the task queue cannot be read: {problem.message[:150]}")
     if not found:
-        return Check(name, State.SKIPPED, "cannot be compared while no worker polls")
+        return Check(code, name, State.SKIPPED, "cannot be compared while no worker polls")
     newest = max(poller.last_access_time.ToDatetime(tzinfo=UTC) for poller in found)
     ago = (datetime.now(UTC) - newest).total_seconds()
     if not -AGREES <= ago <= _POLL + AGREES:
         said = f"Temporal last heard from a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"
-        return Check(name, State.WARNING, said, "let NTP set the clocks of this machine and of Temporal")
-    return ok(name, "agrees with this machine's")
+        return Check(
+            code, name, State.WARNING, said, "let NTP set the clocks of this machine and of Temporal"
+        )
+    return ok(code, name, "agrees with this machine's")
 
 
 async def check_archive(url: str) -> Check:
     """Whether the archive can be written and read, and whether it honours create-only."""
-    name = "archive"
+    code, name = CheckCode.ARCHIVE, "archive"
     try:
         archive = Archive(url, make=False)
         if not archive.is_made:
             said = f"the folder {archive.name} is not there"
-            return Check(name, State.FAILED, said, NOT_MADE)
+            return Check(code, name, State.FAILED, said, NOT_MADE)
         await archive.check()
         # The same key each time: after the first, an archive that honours create-only never takes it again.
         await archive.create_once("checks/create-once", b"edgeshift\n")
         twice = await archive.create_once("checks/create-once", b"edgeshift\n")
     except ArchiveError as problem:
         fix = "check the URL (--archive, EDGESHIFT_ARCHIVE_URL), its permissions and credentials"
-        return Check(name, State.FAILED, str(problem), fix)
+        return Check(code, name, State.FAILED, str(problem), fix)
     if twice:
         fix = "use a store with conditional writes: a step could be sent twice without them"
-        return Check(name, State.FAILED, f"{url} does not honour create-only", fix)
+        return Check(code, name, State.FAILED, f"{url} does not honour create-only", fix)
     if archive.folder is not None and open_to_others(archive.folder):
         said = f"{url} works, but everybody on this machine can look into it"
-        return Check(name, State.WARNING, said, f"chmod -R go= {archive.folder}")
-    return ok(name, f"{url}: written, read back, create-only honoured")
+        return Check(code, name, State.WARNING, said, f"chmod -R go= {archive.folder}")
+    return ok(code, name, f"{url}: written, read back, create-only honoured")
 
 
 async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
     """Whether tickets can be opened; a webhook is not called, since that would open one."""
-    name = "tickets"
+    code, name = CheckCode.TICKETS, "tickets"
     try:
         if spec is not None and spec.tickets.webhook:
             ticket_system(spec.tickets, settings.state_dir / "tickets", service=spec.service)
-            return ok(name, "a webhook; its settings are complete (it is not called here)")
+            return ok(code, name, "a webhook; its settings are complete (it is not called here)")
         folder = (spec.tickets.folder if spec else None) or str(settings.state_dir / "tickets")
         await FolderTickets(folder).check()
     except (TicketError, SecretRefError) as problem:
-        return Check(name, State.FAILED, str(problem), "see tickets in the campaign file")
-    return ok(name, f"folder {folder} can be written")
+        return Check(code, name, State.FAILED, str(problem), "see tickets in the campaign file")
+    return ok(code, name, f"folder {folder} can be written")
 
 
 async def check_credential(
@@ -238,12 +245,14 @@ async def check_credential(
     """
     service = spec.service
     reference = credential.token or credential.key or ""
-    name = f"credential {number + 1}, {reference}"
+    code, name = CheckCode.CREDENTIAL, f"credential {number + 1}, {reference}"
     try:
         secret = SecretRef(reference).resolve()
         email, proxy = said_or_kept(credential.email), said_or_kept(service.proxy)
     except SecretRefError as problem:
-        return [Check(name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")]
+        return [
+            Check(code, name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")
+        ]
     known = Credential(token=secret) if credential.token else Credential(key=secret, email=email or "")
     try:
         options = {"proxy": proxy, "ca_file": service.ca_file, "request_limit": service.request_limit}
@@ -257,7 +266,11 @@ async def check_credential(
             profile=service.facts,
             **options,  # type: ignore[arg-type]
         ) as client:
-            found = [ok("service", f"answers at {service.base_url}"), *found] if number == 0 else found
+            found = (
+                [ok(CheckCode.SERVICE, "service", f"answers at {service.base_url}"), *found]
+                if number == 0
+                else found
+            )
             permissions, zone = await _permissions(client, spec, name, token=credential.token is not None)
             found.append(permissions)
             if zone is not None:
@@ -270,6 +283,7 @@ async def check_credential(
     except InvalidCredential as problem:
         return [
             Check(
+                code,
                 name,
                 State.FAILED,
                 str(problem),
@@ -278,31 +292,34 @@ async def check_credential(
         ]
     except ServiceError as problem:
         said = str(without_prefix(service.base_url, problem) or problem)
-        return [Check("service", State.FAILED, said, "see service.base_url, proxy and ca_file")]
+        return [
+            Check(CheckCode.SERVICE, "service", State.FAILED, said, "see service.base_url, proxy and ca_file")
+        ]
 
 
 def _service_clock(date: str | None) -> Check:
-    name = "clock, service"
+    code, name = CheckCode.CLOCK_SERVICE, "clock, service"
     if not date:
-        return Check(name, State.SKIPPED, "the service does not say what time it is")
+        return Check(code, name, State.SKIPPED, "the service does not say what time it is")
     if (said_at := http_date(date)) is None:
-        return Check(name, State.SKIPPED, "the service says its time in an unknown way")
+        return Check(code, name, State.SKIPPED, "the service says its time in an unknown way")
     ahead = (datetime.now(UTC) - said_at).total_seconds()
     if abs(ahead) > AGREES:
         said = f"this machine is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the service"
-        return Check(name, State.WARNING, said, "let NTP set this machine's clock")
-    return ok(name, "agrees with this machine's")
+        return Check(code, name, State.WARNING, said, "let NTP set this machine's clock")
+    return ok(code, name, "agrees with this machine's")
 
 
 async def _permissions(
     client: ServiceClient, spec: CampaignSpec, name: str, *, token: bool
 ) -> tuple[Check, Zone | None]:
     """What the credential may read, by reading: its own state, a zone, and what the area needs of it."""
+    code = CheckCode.CREDENTIAL
     if token:
         verified = await client.verify_token()
         if verified.status != "active":
-            return Check(name, State.FAILED, f"the token is {verified.status}", "make a new one"), None
+            return Check(code, name, State.FAILED, f"the token is {verified.status}", "make a new one"), None
     zone = await any_zone(client, spec.area)
     if zone is None:
-        return Check(name, State.FAILED, "it reaches no zone", "give it the zones that it is for"), None
+        return Check(code, name, State.FAILED, "it reaches no zone", "give it the zones that it is for"), None
     return await check_permissions(client, spec, name, zone), zone

@@ -10,12 +10,13 @@ from contextlib import suppress
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DOCTOR
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Zone
 from edgeshift.profiles import PROFILES, ServiceProfile
 from edgeshift.rate_limit.others import told
 from edgeshift.service_api import ServiceClient, ServiceError
 
-NAME = "profile"
+CODE, NAME = CheckCode.PROFILE, "profile"
 
 
 async def check_profile(
@@ -31,10 +32,10 @@ async def check_profile(
         with suppress(ServiceError):
             found += await DOCTOR.of(spec.area).contradictions(client, spec, zone)
     if not found:
-        return ok(NAME, f"{profile}; nothing that the service answered contradicts it")
+        return ok(CODE, NAME, f"{profile}; nothing that the service answered contradicts it")
     others = ", ".join(name for name in PROFILES if name != profile.name)
     fix = f"see docs/service.md §10; another one is chosen by service.profile: {others}"
-    return Check(NAME, State.WARNING, f"{profile}, but {'; '.join(found)}", fix)
+    return Check(CODE, NAME, State.WARNING, f"{profile}, but {'; '.join(found)}", fix)
 
 
 def of_headers(headers: Mapping[str, str], profile: ServiceProfile, scale: float) -> list[str]:

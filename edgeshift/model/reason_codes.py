@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
-from functools import lru_cache
 
-_NAMESPACED = re.compile(r"[a-z][a-z0-9-]{0,29}\.[a-z][a-z0-9_-]{0,59}")
+from edgeshift.model.area_codes import of_an_area
 
 
 class ReasonCode(StrEnum):
@@ -55,6 +53,7 @@ class ReasonCode(StrEnum):
     VALIDATION_WINDOW = "validation_window"
     WATCHED = "watched"
     EARLIER_CHANGE_AWAITED = "earlier_change_awaited"
+    NO_ROOM_BY_ROOTS = "no_room_by_roots"
     CREDENTIAL_REFUSED = "credential_refused"
     CREDENTIAL_MISSING = "credential_missing"
     SERVICE_OUTAGE = "service_outage"
@@ -134,9 +133,17 @@ class ReasonCode(StrEnum):
     ROLLED_BACK = "rolled_back"
     NOT_ROLLED_BACK = "not_rolled_back"
     WAY_BACK_TAKEN_UP = "way_back_taken_up"
+    ROLLBACK_NOT_MADE = "rollback_not_made"
     NOT_WATCHED = "not_watched"
     NOT_LOOKED_AT_AGAIN = "not_looked_at_again"
     NOT_READ_BACK = "not_read_back"
+
+    # Why nothing is signed of a look at a change, in every area.
+    CHANGE_NOT_SIGNED = "change_not_signed"
+    WATCHED_TOO_SHORT = "watched_too_short"
+    MADE_BY_OTHERS = "made_by_others"
+    MAY_STILL_SHOW = "may_still_show"
+    SEEN_TO_ITS_END = "seen_to_its_end"
 
     # Reasons an activity failed, beside what the service refuses (edgeshift/model/failures.py).
     NOT_PERMITTED = "not_permitted"
@@ -154,12 +161,4 @@ class ReasonCode(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> ReasonCode:
-        return _of_an_area(value) if isinstance(value, str) and _NAMESPACED.fullmatch(value) else cls.OTHER
-
-
-@lru_cache(maxsize=1024)
-def _of_an_area(value: str) -> ReasonCode:
-    """A code beside the listed ones. Two of the same value are equal, as texts are."""
-    code = str.__new__(ReasonCode, value)
-    code._name_, code._value_ = value, value
-    return code
+        return of_an_area(cls, value) or cls.OTHER

@@ -197,6 +197,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.VALIDATION_WINDOW: lambda why: f"validation window ({why.state})",
     _C.WATCHED: lambda why: f"watched for {why.said}",
     _C.EARLIER_CHANGE_AWAITED: lambda why: "what was sent before is waited for",
+    _C.NO_ROOM_BY_ROOTS: _words,
     _C.CREDENTIAL_REFUSED: _failed,
     _C.CREDENTIAL_MISSING: _failed,
     _C.SERVICE_OUTAGE: _words,
@@ -286,9 +287,16 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     ),
     _C.ROLLED_BACK: _rolled_back,
     _C.NOT_ROLLED_BACK: _not_rolled_back,
+    _C.ROLLBACK_NOT_MADE: _words,
     _C.NOT_WATCHED: lambda why: f"it could not be watched: {text_of(*why.because)}"[:200],
     _C.NOT_LOOKED_AT_AGAIN: lambda why: f"it could not be looked at again: {text_of(*why.because)}"[:200],
     _C.NOT_READ_BACK: lambda why: f"the service could not be read: {text_of(*why.because)}"[:200],
+    # Why nothing is signed of a look at a change, in every area.
+    _C.CHANGE_NOT_SIGNED: lambda why: "no worker has signed that this campaign made the change",
+    _C.WATCHED_TOO_SHORT: lambda why: "it has not been watched for as long as it is to be",
+    _C.MADE_BY_OTHERS: lambda why: "what the campaign sent never showed: somebody else has made the change",
+    _C.MAY_STILL_SHOW: lambda why: "a change that was sent may still come to show",
+    _C.SEEN_TO_ITS_END: lambda why: why.said or "it was seen to its end before",
     # Why an activity failed.
     **dict.fromkeys(
         (

@@ -332,8 +332,8 @@ class Pen:
             raise Refused(
                 f"campaign {campaign} was aborted by {last.by}, who signed that: workers change nothing of"
                 " this start any more, so that no zone of it can begin again",
-                "`edgeshift start FILE --again`, once it has closed, starts all of it again, to be signed"
-                " anew; what is done is found as done",
+                "`edgeshift start FILE --again`, once it has closed, starts all of it, to be signed again;"
+                " what is done is found as done",
             )
 
     async def repair(

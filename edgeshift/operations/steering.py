@@ -174,7 +174,7 @@ def _closed_meanwhile(name: str, verb: Word, why: str) -> Refused:
     """That a campaign would not be told to stop, as ``why`` says, when that was signed already."""
     if verb == "abort":
         stands = "no zone of this start can begin again"
-        hint = "`edgeshift start FILE --again` starts all of it again, to be signed anew"
+        hint = "`edgeshift start FILE --again` starts all of it, to be signed again"
     else:
         stands = "zones that begin again send nothing until somebody resumes it"
         hint = f"`edgeshift resume {name}` ends the pause, once `edgeshift retry` or `reopen` restarts zones"

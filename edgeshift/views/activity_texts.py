@@ -94,7 +94,7 @@ def tell_activity(
         context.attempt.evidence = entry.objects.get("probe", "")
     elif {"worse", "done"} <= came.keys():
         describe_watch(entry, given, came)
-        context.attempt.doing = "being turned back" if came["worse"] else "being watched"
+        context.attempt.doing = "being rolled back" if came["worse"] else "being watched"
     elif {"wanted", "since"} <= given.keys():
         describe_settle(entry, given, came, ended, context.area)
         context.attempt.doing = entry.text
@@ -193,7 +193,7 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
         entry.because.append(f"permit {permit}")
     entry.undecided = not counting and bool(given) and step not in UNSIGNED
     if step == Step.ROLL_BACK:
-        entry.because.append("the way back needs neither a sign-off nor a permit")
+        entry.because.append("the rollback needs neither a sign-off nor a permit")
     elif not counting and step in UNSIGNED:
         entry.because.append("no sign-off is needed for this step")
     elif entry.undecided:

@@ -16,6 +16,7 @@ from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
 from edgeshift.messages import CampaignStart, ZoneState
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import ask
 from edgeshift.operations.errors import NotFound, OperationError, Refused
@@ -56,6 +57,25 @@ _OPEN = (
     "expiring",
     "stopping",
 )
+_OF_ALL = frozenset(
+    {
+        CheckCode.TEMPORAL,
+        CheckCode.SEARCH_ATTRIBUTES,
+        CheckCode.RETENTION,
+        CheckCode.WORKER,
+        CheckCode.ROOTS,
+        CheckCode.ROOTS_HERE,
+        CheckCode.WORKER_KEYS,
+        CheckCode.CLOCK_TEMPORAL,
+        CheckCode.ARCHIVE,
+        CheckCode.ARCHIVE_RECORDS,
+        CheckCode.ARCHIVE_CAMPAIGNS,
+    }
+)
+"""Checks of what every campaign stands on: they are told once, and of no campaign. All others are of a
+campaign's file.
+"""
+
 _AWAITING = ("awaiting", "awaiting_separate")
 _UNFINISHED = (*_OPEN, *_AWAITING, "waiting", "support")
 
@@ -85,7 +105,7 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     for fact, start in seen:
         # One that has closed calls nobody any more.
         if fact.status == "running":
-            checks += await _checks_of(settings, archive, fact.name, start, service=service)
+            checks += await checks_of(settings, archive, fact.name, start, service=service)
     return facts.model_copy(
         update={
             "now": datetime.now(UTC),
@@ -107,12 +127,19 @@ def _opened(url: str) -> Archive | None:
 
 def _is_alone(checks: Iterable[CheckFact]) -> bool:
     """Whether no worker is there, so that a question would only wait."""
-    return any(check.name == "worker" and check.state == "failed" for check in checks)
+    return any(check.code is CheckCode.WORKER and check.state == "failed" for check in checks)
 
 
 def _as_facts(checks: Iterable[Check], campaign: str = "") -> tuple[CheckFact, ...]:
     return tuple(
-        CheckFact(name=one.name, state=one.state.value, text=one.text, fix=one.fix, campaign=campaign)
+        CheckFact(
+            code=one.code,
+            name=one.name,
+            state=one.state.value,
+            text=one.text,
+            fix=one.fix,
+            campaign=campaign,
+        )
         for one in checks
     )
 
@@ -235,7 +262,7 @@ async def _ask_history(client: Client, row: ZoneRow, fact: ZoneFact) -> None:
             fact.failing = one_line(failure.cause.message or failure.message, 200) if failure.message else ""
 
 
-async def _checks_of(
+async def checks_of(
     settings: Settings, archive: Archive | None, name: str, start: CampaignStart | None, *, service: bool
 ) -> tuple[CheckFact, ...]:
     """What the campaign's own file says of tickets and, where asked for, of the service."""
@@ -251,12 +278,8 @@ async def _checks_of(
         return ()
     if not service:
         return _as_facts([await check_tickets(settings, spec)], name)
-    own = {"service", "tickets", "clock, service", "removal date", "probe", "log entries"}
-    return tuple(
-        check
-        for check in _as_facts(await check_all(settings, spec), name)
-        if check.name in own or check.name.startswith(("credential ", "log destination"))
-    )
+    found = await check_all(settings, spec)
+    return _as_facts((check for check in found if check.code not in _OF_ALL), name)
 
 
 async def _quotas(client: Client) -> tuple[QuotaFact, ...]:

@@ -87,7 +87,7 @@ _LOOKS |= {
     "support": Look("with the provider's support", "△", "^", Kind.WAITING, 15),
     "ready": Look("signed, ready to be sent", "●", "o", Kind.WORKING, 16),
     "permitted": Look("being sent and verified", "▶", ">", Kind.WORKING, 17),
-    "rolling_back": Look("being turned back", "↶", "<", Kind.WORKING, 17),
+    "rolling_back": Look("being rolled back", "↶", "<", Kind.WORKING, 17),
     "rejecting": Look("ending: rejected", "●", "o", Kind.WORKING, 18),
     "expiring": Look("ending: nobody signed in time", "●", "o", Kind.WORKING, 18),
     "stopping": Look("ending", "●", "o", Kind.WORKING, 18),

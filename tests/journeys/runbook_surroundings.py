@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from temporalio import workflow
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
@@ -333,6 +334,25 @@ def unsigned(here: Desk) -> None:
     here.over("archive-unsigned")
 
 
+def roots_unread(here: Desk) -> None:
+    """A worker whose roots nobody can read, by the alarm of checks that have none of their own."""
+    roots = here.stack.keyring.roots
+    file = roots.with_name("edited.yaml")
+    file.write_text(roots.read_text())
+    with namespace(here, "rootless"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("EDGESHIFT_AUTHORITY_ROOTS", str(file))
+            patch.setenv("EDGESHIFT_AUTHORITY_WORKER_KEY", str(here.stack.keyring.worker()))
+            here.workers.append(here.worker())
+        file.write_text("no roots")
+        text = here.alarmed("check-failed")["text"]
+        assert "roots of authority (roots): " in text and "cannot read its roots" in text
+        here.look("check-failed", {"FILE": "main.yaml"})
+        file.write_text(roots.read_text())
+        here.act("check-failed")
+        here.over("check-failed")
+
+
 SURROUNDINGS: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("archive-damaged", "batch-fails", "pausing-lasts"): damaged,
     ("campaign-ended",): ended,
@@ -345,5 +365,6 @@ SURROUNDINGS: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("temporal-unreachable", "archive"): out_of_reach,
     ("told-wrong",): told_wrong,
     ("archive-unsigned",): unsigned,
+    ("check-failed",): roots_unread,
 }
 """Each situation by the codes of the entries that it plays."""

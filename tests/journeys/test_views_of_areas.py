@@ -195,7 +195,7 @@ async def test_a_campaign_of_esc_is_seen_in_its_own_words(client: Client, tmp_pa
         )
         back, words = await history_of(play, "worse.example")
         assert back.attempts[-1].outcome == ZoneOutcome.ROLLED_BACK
-        has(words, ["worse than agreed, so it is undone", "the way back needs neither", "shows esc on again"])
+        has(words, ["worse than agreed, so it is undone", "the rollback needs neither", "shows esc on again"])
         assert "NO DECISION" not in words
         page = await report_of(play, tmp_path)
         has(page, ["What needs a replacement", "redirect rule", "worse.example", "Who agreed"])

@@ -39,7 +39,7 @@ REVERSIBLE = (
     ),
     mutant(
         "esc-way-back-believed",
-        "a way back that was answered counts as gone, and nobody looks",
+        "a rollback that was answered counts as gone, and nobody looks",
         11,
         [
             Edit(

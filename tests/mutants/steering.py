@@ -205,7 +205,7 @@ STEERING = (
     ),
     mutant(
         "rejection-forgotten",
-        "a campaign that is started anew knows nothing of who was rejected before",
+        "a campaign that is started again knows nothing of who was rejected before",
         1,
         [
             Edit(

@@ -62,6 +62,8 @@ async def test_a_zone_whose_trail_is_damaged_is_not_called_rolled_back(
         assert await ours(play)
         assert result.outcome is ZoneOutcome.FAILED, result.reason
         assert codes_of(result.why) == (ReasonCode.NOT_ROLLED_BACK,)
+        (then,) = result.why[0].then
+        assert then.code in (ReasonCode.ROLLBACK_NOT_MADE, ReasonCode.ARCHIVE_DAMAGED) and key in then.said
         assert key in result.reason, result.reason
 
 

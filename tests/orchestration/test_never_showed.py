@@ -12,6 +12,7 @@ from temporalio.client import Client
 from activities.change.own_changes import NOT_SHOWN
 from edgeshift.messages import ZonePhase, ZoneResult
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reason_texts import text_of
 from edgeshift.probes import Prober
 from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
@@ -110,6 +111,7 @@ async def test_esc_that_a_customer_turns_off_before_it_is_sent_again_stays_off(
         await stage.change("cut", edge=FAILS)
         await stage.play.ask("resume", "seen")
         ended = await result(stage)
-        assert ended.outcome is ZoneOutcome.UNKNOWN and NOT_SHOWN in ended.reason, ended.reason
+        assert ended.outcome is ZoneOutcome.UNKNOWN and text_of(NOT_SHOWN) in ended.reason, ended.reason
+        assert ended.why[0].because == (NOT_SHOWN,)
         assert await stage.play.is_off(stage.name("cut"))
         assert [call for call, _ in await stage.changes("cut")] == ["esc.set"]

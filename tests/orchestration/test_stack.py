@@ -222,5 +222,6 @@ def test_up_refuses_a_folder_that_is_in_use(tmp_path: Path) -> None:
         with up(folder) as second:
             output, _ = second.communicate(timeout=60)
             assert second.returncode == 6
-            assert f"error: a stack already runs in {folder} (process {first.pid})" in output
+            said = f"error: a stack already runs in {folder} (process {first.pid})\n\nhint: use that one, "
+            assert said in output
         assert first.poll() is None

@@ -22,6 +22,7 @@ from edgeshift.alarms import (
 )
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE
 from edgeshift.messages import CampaignSummary, Retried
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.rate_limit.circuit import Trouble, held
@@ -180,29 +181,67 @@ def test_a_zone_at_one_step_for_too_long_is_an_alarm() -> None:
     assert codes(soon, step_lasts=timedelta(seconds=1)) == []
 
 
+def checked(code: str, state: str, name: str = "worker") -> CheckFact:
+    """What a check found. Its name tells nothing."""
+    return CheckFact(code=CheckCode(code), name=name, state=state, text="it is so")
+
+
+def of_checks(*found: tuple[str, str]) -> list[str]:
+    """The codes of the alarms of checks."""
+    checks = tuple(checked(code, state) for code, state in found)
+    return [alarm.code for alarm in alarms_of(Facts(now=NOW, checks=checks))]
+
+
+def test_every_failed_check_is_an_alarm() -> None:
+    """Also one that has no alarm of its own, such as one of an installed area: it is named, with its code.
+    One that only warns has its alarm, or none.
+    """
+    for code in (*CheckCode, CheckCode("always-https.setting")):
+        assert len(of_checks((code, "failed"))) == 1
+    checks = (
+        checked("always-https.setting", "failed", "the setting"),
+        checked("worker_keys", "failed", "workers' keys"),
+        checked("roots", "warning", "roots of authority"),
+    )
+    (alarm,) = alarms_of(Facts(now=NOW, checks=checks))
+    assert (alarm.code, alarm.severity) == ("check-failed", Severity.WARNING)
+    assert alarm.text == (
+        "the setting (always-https.setting): it is so; workers' keys (worker_keys): it is so"
+    )
+
+
+def test_a_check_has_a_code_that_is_known_or_an_area_s() -> None:
+    """Whatever else somebody makes up is an error where it is made."""
+    assert CheckCode("worker") is CheckCode.WORKER
+    assert CheckCode("always-https.setting") == "always-https.setting"
+    for wrong in ("workers' keys", "setting", "Area.setting", "."):
+        with pytest.raises(ValueError, match="is not a valid CheckCode"):
+            CheckCode(wrong)
+
+
 def test_what_the_doctor_finds_is_an_alarm() -> None:
     """Each of its checks that warns or failed, and quotas and workflows that stand still."""
-    names = {
-        "Temporal": "temporal-unreachable",
-        "search attributes": "search-attributes",
-        "retention": "retention",
-        "worker": "no-worker",
-        "clock, Temporal": "clock",
-        "archive": "archive",
-        "tickets": "tickets",
-        "service": "service",
-        "credential 1, env:T": "credential",
-        "removal date": "removal-date",
-        "probe": "probe",
-        "log entries": "log-entries",
-        "log destination, env:D": "log-destination",
-    }
-    for name, code in names.items():
-        found = alarms_of(Facts(now=NOW, checks=(CheckFact(name=name, state="failed", text="it is so"),)))
-        assert [alarm.code for alarm in found] == [code]
-        assert not alarms_of(Facts(now=NOW, checks=(CheckFact(name=name, state="ok", text="fine"),)))
-    lacking = CheckFact(name="credential 1, env:T", state="warning", text="cannot read")
-    assert [alarm.code for alarm in alarms_of(Facts(now=NOW, checks=(lacking,)))] == ["permissions"]
+    for code, alarm in {
+        CheckCode.TEMPORAL: "temporal-unreachable",
+        CheckCode.SEARCH_ATTRIBUTES: "search-attributes",
+        CheckCode.RETENTION: "retention",
+        CheckCode.WORKER: "no-worker",
+        CheckCode.CLOCK_TEMPORAL: "clock",
+        CheckCode.CLOCK_SERVICE: "clock",
+        CheckCode.ARCHIVE: "archive",
+        CheckCode.ARCHIVE_CAMPAIGNS: "archive",
+        CheckCode.ARCHIVE_RECORDS: "archive-unsigned",
+        CheckCode.TICKETS: "tickets",
+        CheckCode.SERVICE: "service",
+        CheckCode.CREDENTIAL: "credential",
+        CheckCode.REMOVAL_DATE: "removal-date",
+        CheckCode.PROBE: "probe",
+        CheckCode.LOG_ENTRIES: "log-entries",
+        CheckCode.LOG_DESTINATION: "log-destination",
+    }.items():
+        assert of_checks((code, "failed")) == [alarm]
+        assert of_checks((code, "ok")) == of_checks((code, "skipped")) == []
+        assert of_checks((code, "warning")) == ["permissions" if code is CheckCode.CREDENTIAL else alarm]
     blocked = QuotaFact(user="u", workflow="quota/u", blocked_until=NOW + timedelta(seconds=9))
     stuck = StuckFact(workflow="quota/u", attempts=4)
     found = alarms_of(Facts(now=NOW, quotas=(blocked,), stuck=(stuck,)))
@@ -215,7 +254,7 @@ def test_alarms_come_with_their_commands_filled_in_and_the_gravest_first() -> No
     zones = (zone("rejected", "by ada"), zone("unknown", "sent").model_copy(update={"name": "b.example"}))
     campaign = CampaignFact(name="autumn", summary=summary(), zones=zones)
     names = {"ADDRESS": "127.0.0.1:7233", "NAMESPACE": "default"}
-    checks = (CheckFact(name="retention", state="warning", text="1d"),)
+    checks = (checked("retention", "warning"),)
     found = alarms_of(Facts(now=NOW, names=names, checks=checks, campaigns=(campaign,)))
     assert [alarm.code for alarm in found] == ["unknown-commit", "retention", "rejected"]
     assert [alarm.severity for alarm in found] == list(Severity)

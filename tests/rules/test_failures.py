@@ -21,6 +21,7 @@ from edgeshift.operations.calls import of_failure, the_campaign
 from edgeshift.operations.errors import Failed
 from edgeshift.service_api.errors import Outcome, ServiceError, outcome_of
 from edgeshift.stores import archive, tickets
+from edgeshift.testbed.stack.paths import StackError, StackRuns
 from tests.runbook import ROOT
 from workflows import options
 
@@ -145,6 +146,19 @@ def test_every_type_by_which_an_activity_fails_is_in_the_table() -> None:
     }
     assert len(raised) > 4
     assert {kind for kind in raised if of_activity(str(kind)) is None} == set()
+
+
+def test_a_stack_that_cannot_run_says_apart_what_is_in_the_way_and_what_to_do() -> None:
+    """Whatever stands in its text: a path with a semicolon is a path."""
+    told = described(StackRuns("a stack already runs in my; folder", "end it", details=("its", "log")))
+    assert told is not None and told.code is ExitCode.REFUSED
+    assert (told.text, told.hint, told.details) == (
+        "a stack already runs in my; folder",
+        "end it",
+        ("its", "log"),
+    )
+    usual = described(StackError("no port is free"))
+    assert usual is not None and usual.code is ExitCode.FAILED and "`edgeshift doctor`" in usual.hint
 
 
 def test_what_nobody_expects_is_told_by_nobody() -> None:

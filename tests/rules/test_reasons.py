@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, NOT_SHOWN
+from activities.change.settled import AS_SIGNED
 from edgeshift.messages import Prepared, Shown, Watched, ZoneReport, ZoneResult, reason_of_hold
 from edgeshift.model.reason_texts import TEXTS, text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of, in_words
@@ -67,6 +69,37 @@ def test_reasons_lead_to_each_other() -> None:
     undone = Reason(code=ReasonCode.ROLLED_BACK, seconds=2.04, because=(worse,), then=(back,))
     assert text_of(undone) == "/a answers 500; rolled back in 2.0 s: 7 URLs answer as before"
     assert codes_of((worse, back, worse)) == (ReasonCode.URLS_WORSE, ReasonCode.URLS_AS_BEFORE)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "words"),
+    [
+        ("change_not_signed", "", "no worker has signed that this campaign made the change"),
+        ("watched_too_short", "", "it has not been watched for as long as it is to be"),
+        ("made_by_others", "", "what the campaign sent never showed: somebody else has made the change"),
+        ("may_still_show", "", "a change that was sent may still come to show"),
+        ("seen_to_its_end", "", "it was seen to its end before"),
+        ("seen_to_its_end", "what it would undo was seen to its end", ""),
+        ("rollback_not_made", "no answer within the request's limit", ""),
+        ("no_room_by_roots", "the roots let no more through", ""),
+    ],
+)
+def test_why_nothing_is_signed_of_a_look_is_a_code(code: str, said: str, words: str) -> None:
+    """Whose text is what people have always read; none is told as ``other``."""
+    why = Reason(code=ReasonCode(code), said=said)
+    assert why.code.value == code and text_of(why) == (words or said)
+    assert [one.code for one in (NOT_OURS, NOT_ENOUGH, NOT_SHOWN, AS_SIGNED)] == [
+        ReasonCode.CHANGE_NOT_SIGNED,
+        ReasonCode.WATCHED_TOO_SHORT,
+        ReasonCode.MADE_BY_OTHERS,
+        ReasonCode.SEEN_TO_ITS_END,
+    ]
+    unseen = Watched.not_looked_at(NOT_OURS)
+    assert (
+        unseen.said
+        == "it could not be looked at again: no worker has signed that this campaign made the change"
+    )
+    assert unseen.why[0].because == (NOT_OURS,)
 
 
 def test_messages_make_their_text_of_the_reasons() -> None:

@@ -192,7 +192,7 @@ def test_a_way_back_is_told_with_its_reason() -> None:
     assert "rolled back in 2.1 s" in found.sentence
     text = shown(found)
     assert "NO DECISION" not in text and "permit -1" not in text
-    assert "the way back needs neither a sign-off nor a permit" in text
+    assert "the rollback needs neither a sign-off nor a permit" in text
     assert "worse than agreed, so it is undone - 3 of 12 URLs fail" in text
     assert "the service shows esc on again" in text and "↶ esc on again" in text
 

@@ -32,6 +32,7 @@ from edgeshift.messages import (
     WaveSummary,
     ZoneAssessment,
 )
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Area, Plan, Wave, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.testbed.demo.show import outcome_table, rule_table
@@ -269,7 +270,9 @@ def test_an_alarm_fits(width: int) -> None:
 def test_what_the_doctor_finds_fits(width: int) -> None:
     """Names, digests and what to do, each word whole, and none lost."""
     words = f"{NAMES[2]} is read as {NAMES[0]}; 2 workers have {DIGEST[:12]} (signed)"
-    found = DoctorCheck("roots of authority", State.FAILED, words, f"edgeshift keys list --roots {CAMPAIGN}")
+    found = DoctorCheck(
+        CheckCode.ROOTS, "roots of authority", State.FAILED, words, f"edgeshift keys list --roots {CAMPAIGN}"
+    )
     text = drawn(Group(*(Paragraph(lead, said, hang=9) for lead, said in lines_of(found))), width)
     check(text, width, NAMES[0], NAMES[2], DIGEST[:12], CAMPAIGN)
     assert " ".join(words.split()) in " ".join(text.split()) and "fix:" in text

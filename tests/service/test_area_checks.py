@@ -15,16 +15,26 @@ from typing import Any
 
 import pytest
 
+from edgeshift.alarms import Facts, alarms_of
 from edgeshift.areas.esc import Secret
+from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.areas.esc import check_removal
-from edgeshift.doctor.check import State
-from edgeshift.doctor.checks import check_credential
+from edgeshift.doctor.check import Check, State
+from edgeshift.doctor.checks import check_credential, is_about_calls
+from edgeshift.doctor.parts import DOCTOR, DoctorPart
+from edgeshift.model.check_codes import CheckCode
+from edgeshift.model.fleet import Zone
 from edgeshift.operations import BadInput, NotFound
 from edgeshift.operations.esc_secret import scope_secret
 from edgeshift.profiles import SPECIFICATION
 from edgeshift.runtime.queues import Queue
+from edgeshift.runtime.settings import Settings, TemporalSettings
+from edgeshift.service_api import ServiceClient
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import put_document
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetAccount
+from edgeshift.views.alarming import checks_of
 from tests.service.simulated import Caller, a_fleet, simulated
 
 BEFORE = "2023-11-01T00:00:00Z"
@@ -64,6 +74,34 @@ async def test_esc_has_its_permissions_its_date_and_its_edge_checked(caller: Cal
     assert found["clock"][0] is State.WARNING
     gone = await checked(spec(caller, "esc", esc={"probe": {"edge": "http://127.0.0.1:9"}}))
     assert gone["probe"][0] is State.FAILED and "nobody answers at 127.0.0.1:9" in gone["probe"][1]
+
+
+class OddDoctor(DoctorPart):
+    """An installed area's part, with a check of its own whose title is like those of others."""
+
+    async def checks(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:
+        """One that failed."""
+        return [Check(CheckCode("always-https.setting"), "service setting", State.FAILED, "cannot be read")]
+
+
+async def test_a_failed_check_of_an_installed_area_is_an_alarm_and_holds_no_calls(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever its title is: what is done by a check goes by its code."""
+    monkeypatch.setattr(DOCTOR, "of", lambda area: OddDoctor())
+    campaign = spec(caller, "waf")
+    found = await check_credential(campaign, campaign.service.credentials[0], 0)
+    (odd,) = [check for check in found if check.code == "always-https.setting"]
+    assert odd.name.startswith("service") and not is_about_calls(odd)
+    archive = Archive((tmp_path / "archive").as_uri())
+    kept = await put_document(archive, campaign)
+    start = campaign_start(campaign, kept, targets=kept, count=1, waves=(), enterprise="", started_by="olga")
+    settings = Settings(state_dir=tmp_path, temporal=TemporalSettings(address="127.0.0.1:1"))
+    checks = await checks_of(settings, archive, campaign.name, start, service=True)
+    alarms = alarms_of(Facts(now=datetime.now(UTC), checks=checks))
+    assert [(one.code, one.campaign, one.text) for one in alarms if one.code != "clock"] == [
+        ("check-failed", "doctored", "service setting (always-https.setting): cannot be read")
+    ]
 
 
 async def test_a_credential_that_may_not_is_named_with_what_it_cannot_read(

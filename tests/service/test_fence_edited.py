@@ -24,7 +24,7 @@ async def test_a_zone_that_was_read_long_ago_is_read_anew_before_its_commit(
     async with gate(tmp_path) as play:
         result = await play.change(play.body, play.body, read_at=datetime.now(UTC) - age)
         assert result.status is (ChangeStatus.NOTHING_HAPPENED if anew else ChangeStatus.ANSWERED)
-        assert ("is read anew" in result.reason, result.stands) == (anew, False)
+        assert ("is read again" in result.reason, result.stands) == (anew, False)
         assert len(await play.sent()) == (0 if anew else 1)
 
 

@@ -25,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
         ZonePhase,
     )
     from edgeshift.model.fleet import ZoneOutcome
-    from edgeshift.model.reasons import Reason, ReasonCode, in_words
+    from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, said
@@ -217,7 +217,8 @@ class Changes:
         """
         zone = self._zone
         zone.enter(ZonePhase.AWAITING_PERMIT)
-        await self._reporter.tell(ReportKind.WAITING, why=in_words(result.reason))
+        why = Reason(code=ReasonCode.NO_ROOM_BY_ROOTS, said=result.reason)
+        await self._reporter.tell(ReportKind.WAITING, why=(why,))
         pause = min(LONGEST_FULL, WITHOUT_A_TURN * 2 ** min(zone.times_full, 4))
         zone.times_full += 1
         await self._waits.pause(pause, "before the roots are asked for room again")

@@ -12,6 +12,7 @@ from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DoctorPart, Reads
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reason_texts import text_of
@@ -64,22 +65,22 @@ def check_removal(now: datetime | None, profile: ServiceProfile) -> Check:
     """Whether there is time left before Edge Side Code is removed, by the profile. ``now``: the service's
     time.
     """
-    name = "removal date"
+    code, name = CheckCode.REMOVAL_DATE, "removal date"
     if now is None:
         said = "the service does not say what time it is, so this machine's clock decides"
-        return Check(name, State.WARNING, said, "see that nothing between takes the Date header away")
+        return Check(code, name, State.WARNING, said, "see that nothing between takes the Date header away")
     if gone := esc.too_late(now, profile):
-        return Check(name, State.FAILED, text_of(gone))
+        return Check(code, name, State.FAILED, text_of(gone))
     left = profile.esc_removed_at - now
     said = f"{profile.esc_removal:%Y-%m-%d}, {say_duration(left)} from now by the service's clock"
     if left < SOON:
-        return Check(name, State.WARNING, said, "`edgeshift plan` names the scopes that cannot make it")
-    return ok(name, said)
+        return Check(code, name, State.WARNING, said, "`edgeshift plan` names the scopes that cannot make it")
+    return ok(code, name, said)
 
 
 async def _check_edge(spec: CampaignSpec, zone: Zone) -> Check:
     """Whether the hosts that are probed can be reached: at the edge that the file names, or by DNS."""
-    name = "probe"
+    code, name = CheckCode.PROBE, "probe"
     edge = urlsplit(spec.esc.probe.edge or f"https://{zone.name}")
     host = str(edge.hostname)
     port = edge.port or (443 if edge.scheme == "https" else 80)
@@ -91,8 +92,10 @@ async def _check_edge(spec: CampaignSpec, zone: Zone) -> Check:
     except (OSError, TimeoutError) as why:
         said = f"nobody answers at {where} ({_trouble(why)})"
         fix = "see esc.probe.edge" if spec.esc.probe.edge else "name the edge's address under esc.probe.edge"
-        return Check(name, State.FAILED if spec.esc.probe.edge else State.WARNING, said, fix)
-    return ok(name, f"{where} takes connections" + (f" (for {zone.name})" if spec.esc.probe.edge else ""))
+        return Check(code, name, State.FAILED if spec.esc.probe.edge else State.WARNING, said, fix)
+    return ok(
+        code, name, f"{where} takes connections" + (f" (for {zone.name})" if spec.esc.probe.edge else "")
+    )
 
 
 def _trouble(why: Exception) -> str:

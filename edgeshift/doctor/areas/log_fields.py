@@ -10,6 +10,7 @@ from edgeshift.areas import log_fields
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DoctorPart, Reads
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
 from edgeshift.service_api import ServiceClient
@@ -58,17 +59,19 @@ class LogFieldsDoctor(DoctorPart):
 
 async def _check_entries(spec: CampaignSpec, zone: Zone) -> Check:
     """Whether log entries can be read from where the file says that they are."""
-    name = "log entries"
+    code, name = CheckCode.LOG_ENTRIES, "log entries"
     if spec.log_fields.entries is None:
         said = "log_fields.entries is not given: that fields arrive will not be verified"
-        return Check(name, State.WARNING, said, "say where the log jobs' entries can be read")
+        return Check(code, name, State.WARNING, said, "say where the log jobs' entries can be read")
     try:
         async for _ in LogStore(spec.log_fields.entries, zone).entries():
-            return ok(name, f"there are some of {zone.name}")
+            return ok(code, name, f"there are some of {zone.name}")
     except LogStoreError as problem:
-        return Check(name, State.FAILED, str(problem), "see log_fields.entries and the store's credentials")
+        return Check(
+            code, name, State.FAILED, str(problem), "see log_fields.entries and the store's credentials"
+        )
     said = f"the store can be read; there are none of {zone.name} yet"
-    return ok(name, said)
+    return ok(code, name, said)
 
 
 def _check_job(spec: CampaignSpec) -> list[Check]:
@@ -76,12 +79,14 @@ def _check_job(spec: CampaignSpec) -> list[Check]:
     job = spec.log_fields.job
     if job is None:
         return []
-    name = f"log destination, {job.destination}"
+    code, name = CheckCode.LOG_DESTINATION, f"log destination, {job.destination}"
     try:
         SecretRef(job.destination).resolve()
     except SecretRefError as problem:
-        return [Check(name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")]
-    return [ok(name, "is there (it is not shown, and nothing is pushed to it here)")]
+        return [
+            Check(code, name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")
+        ]
+    return [ok(code, name, "is there (it is not shown, and nothing is pushed to it here)")]
 
 
 PART = LogFieldsDoctor()

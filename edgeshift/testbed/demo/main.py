@@ -147,7 +147,7 @@ async def _until_served(client: Client, running: Stack) -> None:
     while not await pollers(client):
         if time.monotonic() > limit:
             raise StackError(
-                f"no worker came within {WORKER_WITHIN:g} s; see the logs in {running.places.logs}"
+                f"no worker came within {WORKER_WITHIN:g} s", f"see the logs in {running.places.logs}"
             )
         await asyncio.sleep(0.5)
 
@@ -165,7 +165,7 @@ def _begin_anew(folder: Path) -> None:
     if not folder.exists():
         return
     if not (folder / "fleet.json").exists() and any(folder.iterdir()):
-        raise StackError(f"{folder} is not an earlier demo's; move it away, or name another --out")
+        raise StackError(f"{folder} is not an earlier demo's", "move it away, or name another --out")
     shutil.rmtree(folder)
 
 

@@ -33,9 +33,17 @@ _PORTS = TypeAdapter(dict[str, int])
 
 
 class StackError(Exception):
-    """An embedded stack that cannot run; says what is in the way and what to do."""
+    """An embedded stack that cannot run: what is in the way, and what to do (``hint``). ``details``: the end
+    of a log.
+    """
 
     exit_code: ClassVar[ExitCode] = ExitCode.FAILED
+
+    def __init__(self, text: str, hint: str = "", *, details: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+        self.details = details
 
 
 class StackRuns(StackError):
@@ -106,7 +114,7 @@ class StackPaths:
             tighten([*inside, *(path for path in self.folder.iterdir() if path.suffix in OWN_FILES)])
         except OSError as error:
             raise StackError(
-                f"{error.filename}: {error.strerror}; name a folder that can be written"
+                f"{error.filename}: {error.strerror}", "name a folder that can be written"
             ) from None
 
     @contextmanager
@@ -120,8 +128,8 @@ class StackPaths:
                 lock.seek(0)
                 holder = lock.read().strip() or "?"
                 raise StackRuns(
-                    f"a stack already runs in {self.folder} (process {holder});"
-                    " use that one, end it with Ctrl-C, or name another --folder"
+                    f"a stack already runs in {self.folder} (process {holder})",
+                    "use that one, end it with Ctrl-C, or name another --folder",
                 ) from None
             lock.truncate(0)
             lock.write(str(os.getpid()))
@@ -138,12 +146,12 @@ class StackPaths:
             try:
                 chosen = _PORTS.validate_json(path.read_bytes())
             except ValidationError:
-                raise StackError(f"{path} is damaged; remove it to have ports chosen anew") from None
+                raise StackError(f"{path} is damaged", "remove it to have ports chosen again") from None
             for name, port in chosen.items():
                 if not _free(port):
                     raise StackError(
-                        f"port {port} ({name}) is taken by another process;"
-                        f" end that one, or remove {path} to have ports chosen anew"
+                        f"port {port} ({name}) is taken by another process",
+                        f"end that one, or remove {path} to have ports chosen again",
                     )
         # A folder of an earlier version has noted fewer ports: only the others are chosen.
         with choosing() as reserved_ports:

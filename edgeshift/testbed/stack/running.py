@@ -105,7 +105,7 @@ class Stack:
                 os.kill(self.temporal_pid, 0)
             except ProcessLookupError:
                 raise StackError(
-                    f"Temporal ended by itself (log: {self.places.temporal}); start it again to continue"
+                    f"Temporal ended by itself (log: {self.places.temporal})", "start it again to continue"
                 ) from None
 
 
@@ -218,7 +218,9 @@ async def _until_ready(simulator: Child, control: Control) -> None:
             return
         if simulator.ended is not None or asyncio.get_running_loop().time() > limit:
             raise StackError(
-                f"the simulator did not start; {simulator.log} ends with:\n{simulator.last_words()}"
+                "the simulator did not start; its log ends with:",
+                f"see {simulator.log}",
+                details=tuple(simulator.last_words().splitlines()),
             )
         await asyncio.sleep(0.1)
 
@@ -227,15 +229,15 @@ def _kept_fleet(places: StackPaths, fleet: Fleet | None) -> Fleet:
     """The folder's fleet; kept there the first time. Raises StackError for none, or for another one."""
     if not places.fleet.exists():
         if fleet is None:
-            raise StackError(f"{places.folder} has no fleet yet; give one with --fleet FILE or --zones N")
+            raise StackError(f"{places.folder} has no fleet yet", "give one with --fleet FILE or --zones N")
         dump_fleet(fleet, places.fleet)
         places.fleet.chmod(0o600)
         return load_fleet(places.fleet)
     kept = load_fleet(places.fleet)
     if fleet is not None and kept != fleet:
         raise StackError(
-            f"{places.folder} has another fleet, of {len(kept.zones)} zones;"
-            " leave --fleet and --zones out to go on with it, or name another --folder"
+            f"{places.folder} has another fleet, of {len(kept.zones)} zones",
+            "leave --fleet and --zones out to go on with it, or name another --folder",
         )
     return kept
 

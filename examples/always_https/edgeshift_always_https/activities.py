@@ -14,7 +14,6 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Confirm, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import in_words
 from edgeshift.stores.documents import Advice, WatchedRecord, put_document
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
 from edgeshift_always_https.rules import other
@@ -98,12 +97,12 @@ class AlwaysHttpsActivities:
         if not (message.back or message.last):
             return Watched()
         if message.back and (own is None or not own.back or own.may_show):
-            return Watched.not_looked_at(*in_words(NOT_OURS))
+            return Watched.not_looked_at(NOT_OURS)
         if not message.back:
             if own is None or own.back:
-                return Watched.as_unsure(*in_words(NOT_OURS))
+                return Watched.as_unsure(NOT_OURS)
             if not own.watched_enough:
-                return Watched.as_unsure(*in_words(NOT_ENOUGH))
+                return Watched.as_unsure(NOT_ENOUGH)
             await seen_through(self._connections, zone, start.area, own.sent)
         shows = Shows(value=wanted).reason()
         return Watched.as_done(shows, record=await self._record(message, text_of(shows)))
