@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.parts import PartOf
-from edgeshift.stores.documents import Proposal
+from edgeshift.stores.documents import Proposal, ZoneRecord
+from edgeshift.views.rolled_back import UndoneSections, rolled_back
 from edgeshift.views.words import word
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
     from edgeshift.views.entries import Attempt
+    from edgeshift.views.report_source import Source
 
 
 class ViewPart:
@@ -25,15 +27,20 @@ class ViewPart:
     rather than what the result's record names. ``proposals``: what a proposal may be that a timeline reads,
     the one with most in it first; ``tells_additions``: whether what it adds is told there. ``template``: the
     file that has the area's sections of the report, as macros ``nav`` and ``sections``, in the folder
-    ``templates`` of the package ``package``. ``terraform``: whether there is Terraform of what it changed.
+    ``templates`` of the package ``package``; ``seen_template``: the one that has what was seen before a
+    sign-off, for the page of what waits, as a macro ``seen``. ``counts_losses``: whether records say what a
+    change has lost, so that a report reads those of very many zones. ``terraform``: whether there is Terraform
+    of what it changed.
     """
 
     signs_evidence: bool = False
     proposals: tuple[type[BaseModel], ...] = (Proposal,)
     tells_additions: bool = True
+    counts_losses: bool = False
     terraform: bool = False
     package: str = "edgeshift.views"
     template: str = "area_reversible.html.j2"
+    seen_template: str = "seen.html.j2"
 
     def sentence(self, name: str, attempts: Sequence[Attempt]) -> str | None:
         """What happened to the target of this name, by its attempts, the last of which counts; at least one.
@@ -48,6 +55,30 @@ class ViewPart:
     def after(self, campaign: str, name: str) -> tuple[str, ...]:
         """What a person does after a campaign has changed the target of this name, a line each."""
         return ()
+
+    def report(self, source: Source) -> BaseModel:
+        """What the area's own sections of a report have: ``data.area`` in its template. Where that says what
+        was rolled back, as of all changes that can be undone, it is an ``UndoneSections`` with more.
+        """
+        return UndoneSections(rolled_back=rolled_back(source.rows))
+
+    def report_json(self, source: Source) -> dict[str, Any]:
+        """What the report for programs says beside what it says of every area; there under ``own``."""
+        return {}
+
+    def losses(self, record: ZoneRecord) -> tuple[BaseModel, ...]:
+        """What the change with this record has lost, each thing as facts. ``record``: as of the area's
+        ``DocumentsPart``.
+        """
+        return ()
+
+    def lost(self, losses: Sequence[BaseModel]) -> dict[str, int]:
+        """How many of these are lost, by their kind."""
+        return {}
+
+    def filters(self) -> Mapping[str, Callable[..., Any]]:
+        """What the area's templates call beside the filters of all pages, by name."""
+        return {}
 
     def step_text(self, shown: Preview) -> str:
         """What would be sent for a proposal, and whether it can be undone."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
+from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.counts import counted
 from edgeshift.stores.documents import ProbedProposal, Proposal
@@ -12,6 +15,7 @@ from edgeshift.views.parts import ViewPart
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
+    from edgeshift.views.report_source import Source
 
 
 class EscViews(ViewPart):
@@ -25,6 +29,13 @@ class EscViews(ViewPart):
     def evidence(self, verdict: EvidenceVerdict) -> str:
         """How the probe ended. That it could be made says nothing of what it found."""
         return "probe finished" if verdict is EvidenceVerdict.PASS else "probe finished, with doubts"
+
+    def report(self, source: Source) -> BaseModel:
+        """What needs a replacement, by the probes."""
+        from edgeshift.views.areas.esc_report import sections
+
+        probes = {index: one for index, one in source.documents.items() if isinstance(one, ProbeReport)}
+        return sections(source.rows, probes)
 
     def step_text(self, shown: Preview) -> str:
         """What would be turned off."""

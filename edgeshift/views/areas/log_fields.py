@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
+from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.views.parts import ViewPart
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
+    from edgeshift.views.report_source import Source
 
 
 class LogFieldsViews(ViewPart):
     """What a person sees of custom fields in request logs."""
 
     template = "area_log_fields.html.j2"
+
+    def report(self, source: Source) -> BaseModel:
+        """Which fields arrive, by log entries."""
+        from edgeshift.views.areas.log_fields_report import sections
+
+        judged = {index: one for index, one in source.documents.items() if isinstance(one, Judgement)}
+        return sections(source.rows, judged)
 
     def step_text(self, shown: Preview) -> str:
         """What would be written; the body has the fields and the log jobs."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from edgeshift.areas import waf
+from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.areas.waf.losses import Loss, lost_counts
 from edgeshift.areas.waf.terraform import DEFAULT_RANGE
 from edgeshift.messages import Step
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.stores.documents import WafRecord, ZoneRecord
 from edgeshift.views.areas.waf_snapshot import snapshot_lines
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.parts import ViewPart
@@ -19,6 +24,7 @@ from edgeshift.views.words import joined, moment
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
+    from edgeshift.views.report_source import Source
 
 NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
@@ -27,12 +33,37 @@ class WafViews(ViewPart):
     """What a person sees of a migration."""
 
     template = "area_waf.html.j2"
+    seen_template = "seen_waf.html.j2"
+    counts_losses = True
     terraform = True
     proposals = ()
 
     def sentence(self, name: str, attempts: Sequence[Attempt]) -> str | None:
         """What happened to the zone, and who agreed."""
         return _sentence(name, attempts)
+
+    def report(self, source: Source) -> BaseModel:
+        """The evidence of windows, and what is left to do."""
+        from edgeshift.views.areas.waf_report import sections
+
+        windows = {index: one for index, one in source.documents.items() if isinstance(one, Evidence)}
+        cares = {index: one.aftercare for index, one in source.records.items() if isinstance(one, WafRecord)}
+        lost = {index: _losses(some) for index, some in source.losses.items()}
+        return sections(source.rows, windows, cares, lost)
+
+    def losses(self, record: ZoneRecord) -> tuple[Loss, ...]:
+        """Settings of the previous WAF that were not carried over, or are to be compared."""
+        return record.aftercare.losses if isinstance(record, WafRecord) else ()
+
+    def lost(self, losses: Sequence[BaseModel]) -> dict[str, int]:
+        """How many rules and groups are lost."""
+        return lost_counts(_losses(losses))
+
+    def filters(self) -> Mapping[str, Callable[..., Any]]:
+        """What says evidence and losses in words."""
+        from edgeshift.views.areas.waf_report import FILTERS
+
+        return FILTERS
 
     def step_text(self, shown: Preview) -> str:
         """What would be committed or deleted."""
@@ -63,6 +94,10 @@ class WafViews(ViewPart):
     def reads(self, objects: Mapping[str, str]) -> bool:
         """Its snapshots and proposals are told where people sign; of its record, what was lost."""
         return bool({"evidence", "record"} & objects.keys())
+
+
+def _losses(some: Sequence[BaseModel]) -> list[Loss]:
+    return [one for one in some if isinstance(one, Loss)]
 
 
 def _sentence(name: str, attempts: Sequence[Attempt]) -> str:
