@@ -250,9 +250,11 @@ def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
     told = place.ok("history", "shop-1.example")
     assert "Always Use HTTPS was set back for shop-1.example" in " ".join(told.split())
     assert "ada" in told and "somebody has turned Always Use HTTPS off meanwhile" in " ".join(told.split())
+    assert "Always Use HTTPS was on at the last look" in place.ok("history", "shop-2.example")
     place.ok("report", "https", "--out", "https.html")
     page = (place.folder / "https.html").read_text()
     assert "Rolled back" in page and "HTTPS set back" in page and "Always Use HTTPS is on already" in page
+    assert "Always Use HTTPS, as the last looks have read it" in page and 'href="#last"' in page
     assert place.run("alarms", "https").code in (0, 7)
 
 
@@ -260,7 +262,9 @@ def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
 @pytest.mark.usefixtures("course")
 def test_programs_see_its_reasons_with_their_facts(place: Place) -> None:
     """In the JSON of status and report, under the area's own codes."""
-    zones = {zone["name"]: zone for zone in place.json("report", "https")["zones"]}
+    report = place.json("report", "https")
+    assert report["own"] == {"last": {"on": 6, "off": 1}}
+    zones = {zone["name"]: zone for zone in report["zones"]}
     already = {"code": "always-https.set-already", "facts": {"value": "on"}}
     assert without_words(zones["shop-3.example"]["causes"]) == [already]
     (back,) = zones["shop-1.example"]["causes"]

@@ -36,7 +36,6 @@ from edgeshift.stores.documents import (
     put_document,
     snapshot_key,
 )
-from edgeshift.views.archive_texts import loss_lines
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from tests.service.archived_documents import AT, BODY, CASES, LOSS, RECORD, RECORD_JSON, ZONE
@@ -164,9 +163,12 @@ async def test_documents_of_earlier_versions_have_their_losses_in_sentences(tmp_
     assert (found.losses, found.lost) == (("3 rules",), None)
     care = {"terraform": "t", "state_rm": ["rm"], "review": ["re-create by hand: 3 rules", "look"]}
     record = await archive.put_json({**RECORD_JSON, "evidence": "", "aftercare": care})
-    aftercare = (await get_document(archive, WafRecord, record)).aftercare
-    assert aftercare.losses == ()
-    assert loss_lines(aftercare, "shop.example") == ["re-create by hand: 3 rules"]
+    assert (await get_document(archive, WafRecord, record)).aftercare.losses == ()
+    seen = Entry(at=AT, kind=EntryKind.VERIFIED, text="verified", event=7, objects={"record": record})
+    attempt = Attempt(number=1, campaign="x", run_ids=["r"], started_at=AT, entries=[seen])
+    timeline = Timeline(zone=ZONE.id, name=ZONE.name, sentence="", attempts=[attempt])
+    (entry,) = (await with_archived(timeline, archive)).attempts[0].entries
+    assert (entry.details, entry.losses) == (["re-create by hand: 3 rules"], [])
 
 
 async def test_history_names_what_a_migration_lost(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -10,8 +11,10 @@ from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.counts import counted
 from edgeshift.stores.documents import ProbedProposal, Proposal
-from edgeshift.views.archive_texts import coverage_lines
+from edgeshift.views.areas.esc_activities import tell_probed
+from edgeshift.views.areas.esc_lines import coverage_lines, probe_lines, watched_lines
 from edgeshift.views.parts import ViewPart
+from edgeshift.views.words import short
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
@@ -23,7 +26,8 @@ class EscViews(ViewPart):
 
     signs_evidence = True
     proposals = (ProbedProposal, Proposal)
-    tells_additions = False
+    documents = MappingProxyType({"probe": (ProbeReport,)})
+    tellers = MappingProxyType({"probe_esc_scope": tell_probed})
     template = "area_esc.html.j2"
 
     def evidence(self, verdict: EvidenceVerdict) -> str:
@@ -49,6 +53,17 @@ class EscViews(ViewPart):
             return []
         found = counted(len(shown.probe.differences), "difference")
         return [f"finished, {found}", *coverage_lines(shown.probe, most)]
+
+    def lines(self, role: str, document: BaseModel) -> list[str]:
+        """What a probe found, or what was seen while the scope was watched. What a proposal adds is in its
+        probe, which is told by itself.
+        """
+        if isinstance(document, ProbeReport):
+            return probe_lines(document) if role == "probe" else watched_lines(document)
+        found = [f"to know: {one}" for one in document.warnings] if isinstance(document, Proposal) else []
+        if isinstance(document, ProbedProposal):
+            found.append(f"baseline {short(document.baseline)} in the archive, for the looks after it")
+        return found
 
 
 PART = EscViews()

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence_terms import Evidence
-from edgeshift.areas.waf.losses import Loss, lost_counts
+from edgeshift.areas.waf.evidence_texts import evidence_lines
+from edgeshift.areas.waf.loss_texts import text_of_loss
+from edgeshift.areas.waf.losses import Fate, Loss, lost_counts
 from edgeshift.areas.waf.terraform import DEFAULT_RANGE
 from edgeshift.messages import Step
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.stores.documents import WafRecord, ZoneRecord
+from edgeshift.views.areas.waf_activities import tell_gathered, tell_verified
 from edgeshift.views.areas.waf_snapshot import snapshot_lines
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.parts import ViewPart
@@ -25,6 +29,12 @@ from edgeshift.views.words import joined, moment
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
     from edgeshift.views.report_source import Source
+
+LABELS = {Fate.LOST: "lost", Fate.COMPARE: "to compare"}
+"""What became of a setting, for a timeline."""
+
+OF_EARLIER_VERSIONS = "re-create by hand: "
+"""What earlier versions said of lost settings, beside what else there was to review."""
 
 NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
@@ -37,6 +47,7 @@ class WafViews(ViewPart):
     counts_losses = True
     terraform = True
     proposals = ()
+    tellers = MappingProxyType({"verify_waf_zone": tell_verified, "gather_evidence": tell_gathered})
 
     def sentence(self, name: str, attempts: Sequence[Attempt]) -> str | None:
         """What happened to the zone, and who agreed."""
@@ -94,6 +105,22 @@ class WafViews(ViewPart):
     def reads(self, objects: Mapping[str, str]) -> bool:
         """Its snapshots and proposals are told where people sign; of its record, what was lost."""
         return bool({"evidence", "record"} & objects.keys())
+
+    def lines(self, role: str, document: BaseModel) -> list[str]:
+        """What was seen in a window; of a record of an earlier version, what it counted as lost."""
+        if isinstance(document, Evidence):
+            return evidence_lines(document)
+        if isinstance(document, WafRecord) and not document.aftercare.losses:
+            return [text for text in document.aftercare.review if text.startswith(OF_EARLIER_VERSIONS)]
+        return super().lines(role, document)
+
+    def loss_text(self, loss: BaseModel) -> str:
+        """A setting, and whether it is lost."""
+        return f"{LABELS[loss.fate]}: {text_of_loss(loss)}" if isinstance(loss, Loss) else str(loss)
+
+    def evidence_of(self, record: ZoneRecord) -> str:
+        """That of its window was told when it was gathered."""
+        return "" if isinstance(record, WafRecord) else record.evidence
 
 
 def _losses(some: Sequence[BaseModel]) -> list[Loss]:
