@@ -98,6 +98,10 @@ class ViewPart:
         """What would be sent for a proposal, and whether it can be undone."""
         return f"{word(shown.step, shown.area)}; it can be undone"
 
+    def remarks(self, shown: Preview) -> list[tuple[str, Sequence[str]]]:
+        """What is to be known of that step, before the body: lines, each list with what they are called."""
+        return []
+
     def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """What is known of what a proposal does, in lines for people; of waf, only that nothing is. ``most``:
         names in a line.

@@ -197,9 +197,14 @@ def planned(place: Place) -> Planned:
 
 @dataclass(frozen=True)
 class Course:
-    """The changes sent before somebody signed, those sent until the end, and the counts then."""
+    """The changes sent before somebody signed; what a zone proposed then, as JSON, as text and on the page
+    for approvers; the changes sent until the end, and the counts then.
+    """
 
     unsigned: list[dict[str, Any]]
+    proposed: dict[str, Any]
+    said: str
+    to_approve: str
     sent: list[dict[str, Any]]
     ended: dict[str, int]
 
@@ -213,11 +218,14 @@ def course(place: Place, planned: Planned) -> Course:
     place.ok("start", "https.yaml", "--yes")
     until(place, lambda places: places.get("awaiting") == 7)
     unsigned = place.writes()
+    proposed, said = place.json("show", "shop-1.example"), place.ok("show", "shop-1.example")
+    place.ok("report", "https", "--for-approval", "--out", "to-approve.html")
+    to_approve = (place.folder / "to-approve.html").read_text()
     place.ok("sign-off", "approve", "https", "--wave", "1", "--yes", "--by", "ada")
     until(place, lambda places: places.get("waiting") == 7)
     turn(place, "shop-1.example", "off")
     ended = until(place, lambda places: sum(places.get(one, 0) for one in ENDS) == 8)
-    return Course(unsigned, place.writes(), ended)
+    return Course(unsigned, proposed, said, to_approve, place.writes(), ended)
 
 
 @slow
@@ -240,6 +248,15 @@ def test_zones_are_signed_changed_watched_and_one_is_rolled_back(course: Course)
     assert counts == {"settled": 6, "already_settled": 1, "rolled_back": 1}
     sent = [(line["call"], line["setting"]["sent"]) for line in course.sent]
     assert sorted(sent) == [("settings.patch", "off"), *[("settings.patch", "on")] * 7]
+
+
+@slow
+def test_before_they_sign_people_see_what_the_area_adds(course: Course) -> None:
+    """On the screen, on the page for approvers and in the JSON: what the zone was read as."""
+    line = "Always Use HTTPS is off now"
+    assert f"seen: {line}" in course.said and line in course.to_approve
+    assert course.proposed["own"] == {"value": "off"}
+    assert (course.proposed["evidence"], course.proposed["names"]) == (None, {})
 
 
 @slow

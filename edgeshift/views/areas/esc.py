@@ -49,10 +49,10 @@ class EscViews(ViewPart):
 
     def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """How the probe ended, and what it looked at; its differences are in the body that is signed."""
-        if shown.probe is None:
+        if not isinstance(shown.evidence, ProbeReport):
             return []
-        found = counted(len(shown.probe.differences), "difference")
-        return [f"finished, {found}", *coverage_lines(shown.probe, most)]
+        found = counted(len(shown.evidence.differences), "difference")
+        return [f"finished, {found}", *coverage_lines(shown.evidence, most)]
 
     def lines(self, role: str, document: BaseModel) -> list[str]:
         """What a probe found, or what was seen while the scope was watched. What a proposal adds is in its

@@ -14,6 +14,7 @@ from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, lost_counts
+from edgeshift.areas.waf.shown import shown_of
 from edgeshift.areas.waf.terraform import DEFAULT_RANGE
 from edgeshift.messages import Step
 from edgeshift.model.counts import counted
@@ -79,8 +80,13 @@ class WafViews(ViewPart):
     def step_text(self, shown: Preview) -> str:
         """What would be committed or deleted."""
         if shown.step is Step.DELETE_OVERRIDES:
-            return f"delete {counted(len(shown.overrides), 'URI-based override')}; this cannot be undone"
-        return f"commit {counted(shown.rules, 'rule')}; this cannot be undone"
+            overrides = counted(len(shown_of(shown.own).overrides), "URI-based override")
+            return f"delete {overrides}; this cannot be undone"
+        return f"commit {counted(len(shown.body.get('rules') or ()), 'rule')}; this cannot be undone"
+
+    def remarks(self, shown: Preview) -> list[tuple[str, Sequence[str]]]:
+        """What of it stops nothing."""
+        return [("only logs, as signed", shown_of(shown.own).only_log)]
 
     def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """That nothing was seen of what is committed, where that is so."""

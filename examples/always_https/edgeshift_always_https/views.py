@@ -7,10 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from edgeshift.operations import Preview
 from edgeshift.views.parts import ViewPart
 from edgeshift.views.report_source import Source
 from edgeshift.views.rolled_back import UndoneSections, rolled_back
 from edgeshift_always_https.documents import AlwaysHttpsRecord
+from edgeshift_always_https.rules import Reading
 
 
 class Sections(UndoneSections):
@@ -38,6 +40,11 @@ class AlwaysHttpsViews(ViewPart):
     def report_json(self, source: Source) -> dict[str, Any]:
         """The same for programs, under ``own``."""
         return {"last": last_looks(source)}
+
+    def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
+        """What the setting is now, before people sign."""
+        own = shown.own
+        return [f"Always Use HTTPS is {own.value} now"] if isinstance(own, Reading) else []
 
     def lines(self, role: str, document: BaseModel) -> list[str]:
         """The value that the last look has read; of a proposal what is told of all."""
