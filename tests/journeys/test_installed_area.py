@@ -169,6 +169,33 @@ print(back == spec, back.section(AlwaysHttpsSection).value)
     assert python(path, "-c", program) == "True off\n"
 
 
+def test_what_people_see_of_it_is_its_own(path: str) -> None:
+    """A section of the report, its JSON, a line of a history, and one before a sign-off."""
+    program = """
+from edgeshift.model.fleet import Area
+from edgeshift.views.parts import VIEWS
+from edgeshift.views.report_data import as_json
+from edgeshift_always_https.documents import AlwaysHttpsRecord
+from edgeshift_always_https.rules import Reading
+from tests.pages.waiting_kit import preview
+from tests.pages.page_kit import zones
+from tests.rules.test_timeline_report_areas import page, row, source
+from dataclasses import replace
+area = Area("always-https")
+record = AlwaysHttpsRecord.model_construct(value="on")
+found = source(area, [row(0, area, "settled")], records={0: record})
+print('<caption>Always Use HTTPS, as the last looks have read it</caption>' in page(found))
+print(as_json(found)["own"], *VIEWS.of(area).lines("record", record))
+shown = replace(preview(zones()[0], 0, None), area=area, own=Reading(value="off"))
+print(*VIEWS.of(area).seen_lines(shown))
+"""
+    assert python(path, "-c", program).splitlines() == [
+        "True",
+        "{'last': {'on': 1}} Always Use HTTPS was on at the last look",
+        "Always Use HTTPS is off now",
+    ]
+
+
 def python(path: str, *given: str) -> str:
     """What Python prints with these folders on its path."""
     environment = {**os.environ, "PYTHONPATH": path}

@@ -21,7 +21,8 @@ from edgeshift.messages import Book, CampaignSummary, WaveSummary
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.stores.documents import WafRecord, ZoneRecord
+from edgeshift.stores.documents import ZoneRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.views.entries import Attempt, Sending, Signed, Timeline
 from edgeshift.views.report_data import report_data

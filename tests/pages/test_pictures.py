@@ -13,7 +13,8 @@ from rich.text import Text
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.cli.picture import WIDTH, save_picture
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.testbed.demo.scenario import CAMPAIGN, TIME_SCALE
+from edgeshift.testbed.demo.areas.waf_scenario import CAMPAIGN
+from edgeshift.testbed.demo.scenario import TIME_SCALE
 from edgeshift.views.console import SafeConsole
 from edgeshift.views.figures import Pace
 from edgeshift.views.live import campaign_view

@@ -23,7 +23,7 @@ from edgeshift.messages import Book, CampaignSummary, WaveSummary
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.runtime.safe_text import visible
-from edgeshift.stores.documents import WafRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.views.areas.waf_report import WafSections
 from edgeshift.views.entries import Attempt, Signed, Timeline
 from edgeshift.views.pages import labelled

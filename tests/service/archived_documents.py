@@ -21,13 +21,11 @@ from edgeshift.stores.documents import (
     CountedCommit,
     CoveredZones,
     EffectTook,
-    EscRecord,
     EvidenceGathered,
     FrozenTargets,
     Intent,
     JobBefore,
     JobCreated,
-    LogFieldsRecord,
     NothingMore,
     PlannedReading,
     PlannedReadings,
@@ -42,8 +40,10 @@ from edgeshift.stores.documents import (
     StepWritten,
     TargetCalls,
     Unproven,
-    WafRecord,
 )
+from edgeshift.stores.documents.areas.esc import EscRecord
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
 
 AT = datetime(2024, 2, 1, 9, 30, 0, 250, tzinfo=UTC)
 AT_TEXT = "2024-02-01T09:30:00.000250+00:00"

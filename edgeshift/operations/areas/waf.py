@@ -24,7 +24,8 @@ from edgeshift.model.digests import Body
 from edgeshift.operations.parts import Cause, CheckPart, Facts, ProposalPart, TargetCheck
 from edgeshift.service_api import ServiceClient
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document
+from edgeshift.stores.documents import Proposal, Snapshot, get_document
+from edgeshift.stores.documents.areas.waf import WafRecord
 
 
 def rule_names(reading: waf.Reading | None, *evidence: Evidence | None) -> dict[str, str]:

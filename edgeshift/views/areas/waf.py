@@ -19,7 +19,8 @@ from edgeshift.areas.waf.terraform import DEFAULT_RANGE
 from edgeshift.messages import Step
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.stores.documents import WafRecord, ZoneRecord
+from edgeshift.stores.documents import ZoneRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.views.areas.waf_activities import tell_gathered, tell_verified
 from edgeshift.views.areas.waf_snapshot import snapshot_lines
 from edgeshift.views.entries import Attempt, Sending
