@@ -12,7 +12,7 @@ from typing import Any
 from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType
 
-from edgeshift.messages import LOOK, Change, Step, Verify, ZonePolicy
+from edgeshift.messages import LOOK, Change, Step, ZonePolicy
 from edgeshift.model.failures import NO_CAMPAIGN, PERMANENT
 from edgeshift.runtime.queues import Queue
 
@@ -125,13 +125,13 @@ def giving_up() -> dict[str, Any]:
     }
 
 
-def verifying(verify: Verify) -> dict[str, Any]:
+def verifying(limit: timedelta, policy: ZonePolicy) -> dict[str, Any]:
     """Polling the status: remote, with heartbeats, tried again until its limit has surely passed."""
     return {
         "task_queue": Queue.LONG,
-        "start_to_close_timeout": verify.limit + timedelta(minutes=5),
-        "schedule_to_close_timeout": verify.limit * 2 + timedelta(minutes=30) + verify.start.policy.patience,
-        "heartbeat_timeout": verify.start.policy.silence,
+        "start_to_close_timeout": limit + timedelta(minutes=5),
+        "schedule_to_close_timeout": limit * 2 + timedelta(minutes=30) + policy.patience,
+        "heartbeat_timeout": policy.silence,
         "retry_policy": READS,
     }
 

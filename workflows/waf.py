@@ -21,12 +21,11 @@ with workflow.unsafe.imports_passed_through():
         PermitGrant,
         Prepared,
         Step,
-        Verification,
-        Verify,
         ZonePhase,
         ZoneResult,
         ZoneStart,
     )
+    from edgeshift.messages.areas.waf import Verification, Verify
     from edgeshift.model.fleet import DONE, Plan, ZoneOutcome
     from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
@@ -303,7 +302,7 @@ class WafZone:
                 WafActivities.verify,
                 verify,
                 summary=f"until the status shows {mode.value}",
-                **options.verifying(verify),
+                **options.verifying(verify.limit, verify.start.policy),
             ),
             sent=True,
         )

@@ -18,9 +18,9 @@ with workflow.unsafe.imports_passed_through():
         Prepared,
         ReportKind,
         Step,
-        Verification,
         ZonePhase,
     )
+    from edgeshift.messages.areas.waf import Verification
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, ReasonCode

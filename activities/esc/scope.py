@@ -54,12 +54,12 @@ from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import (
     Advice,
     CoveredZones,
-    EscRecord,
     ProbedProposal,
     Snapshot,
     get_document,
     put_document,
 )
+from edgeshift.stores.documents.areas.esc import EscRecord
 
 NO_SECRET = SecretStr("")
 

@@ -60,13 +60,13 @@ from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import (
     Advice,
-    LogFieldsRecord,
     Proposal,
     Snapshot,
     StepWritten,
     get_document,
     put_document,
 )
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_EXPLAINED = 5

@@ -25,16 +25,16 @@ from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import (
     Prepare,
     Prepared,
-    Verification,
-    Verify,
     ZoneStart,
 )
+from edgeshift.messages.areas.waf import Verification, Verify
 from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
-from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document, put_document
+from edgeshift.stores.documents import Proposal, Snapshot, get_document, put_document
+from edgeshift.stores.documents.areas.waf import WafRecord
 
 
 class WafActivities:

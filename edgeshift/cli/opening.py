@@ -16,7 +16,7 @@ from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.fleet import CAMPAIGN_NAME, Area, campaign_id
 
 if TYPE_CHECKING:
-    from edgeshift.views.report_data import Source
+    from edgeshift.views.report_source import Source
 
 app = typer.Typer(help="Open Temporal's pages or a report in a browser.", no_args_is_help=True)
 

@@ -56,10 +56,17 @@ class CliPart:
         """Print what would be sent for one proposal. ``most``: lines of one kind."""
         from edgeshift.views.parts import VIEWS
 
-        shell.tell(VIEWS.of(shown.area).step_text(shown), lead="step: ")
+        part = VIEWS.of(shown.area)
+        shell.tell(part.step_text(shown), lead="step: ")
+        for title, lines in part.remarks(shown):
+            tell_some(shell, f"{title}: ", lines, most, whole_of(shown))
 
     def show_evidence(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
         """Print what is known of what the proposal does. ``most``: lines of one kind."""
+        from edgeshift.views.parts import VIEWS
+
+        for line in VIEWS.of(shown.area).seen_lines(shown, most):
+            shell.tell(line, lead="seen: ", longest=LONGEST)
 
 
 def whole_of(shown: Preview) -> str:

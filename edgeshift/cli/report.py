@@ -14,9 +14,9 @@ from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 from edgeshift.views.approval import Approval
 from edgeshift.views.approval_file import write_approval
-from edgeshift.views.report_data import Source
 from edgeshift.views.report_data import as_json as report_json
 from edgeshift.views.report_file import gather_report, write_report
+from edgeshift.views.report_source import Source
 
 __all__ = ["report", "write_report"]
 

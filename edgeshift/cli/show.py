@@ -19,6 +19,7 @@ from edgeshift.model.fleet import Area
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+    from edgeshift.model.body_view import Item
     from edgeshift.model.digests import Body
     from edgeshift.operations.showing import Found
     from edgeshift.stores.archive import Archive
@@ -159,7 +160,7 @@ def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:
 
         show_digest(shell, "digest", digest, indent=0)
         shell.tell("in the archive; no zone waits with it now")
-        show_items(shell, _rules(body) or plain_items(body))
+        show_items(shell, _items(body) or plain_items(body))
         return
     from edgeshift.views.words import word
 
@@ -176,11 +177,12 @@ def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:
         )
 
 
-def _rules(body: Body) -> tuple[Any, ...]:
-    """The items of a body of rules, compared with nothing: whose it is is not known."""
-    from edgeshift.areas.waf.rule_items import items
+def _items(body: Body) -> tuple[Item, ...]:
+    """The things of a body, compared with nothing: whose it is is not known, so that the areas are asked."""
+    from edgeshift.areas import AREAS
+    from edgeshift.operations.parts import PROPOSALS
 
-    return items(body, None) if body.get("rules") else ()
+    return next((found for area in AREAS if (found := PROPOSALS.of(area).items_of(body))), ())
 
 
 def _print_raw(body: Body) -> None:
@@ -197,6 +199,8 @@ def _print_raw(body: Body) -> None:
 def _json(found: Found | None, body: Body, digest: str, note: str) -> dict[str, Any]:
     if found is None:
         return {"digest": digest, "body": body}
+    from edgeshift.operations.parts import PROPOSALS
+
     shown = found.preview
     return {
         "campaign": found.campaign,
@@ -218,7 +222,8 @@ def _json(found: Found | None, body: Body, digest: str, note: str) -> dict[str, 
         "warnings": shown.warnings,
         "drifted": shown.drifted,
         "changes": shown.changes,
-        "evidence": shown.evidence or shown.probe,
-        "earlier_evidence": shown.earlier,
-        "names": dict(shown.names),
+        "evidence": shown.evidence,
+        "earlier_evidence": None,
+        "names": {},
+        **PROPOSALS.of(shown.area).json(shown.own),
     }

@@ -4,7 +4,6 @@ Payloads carry identifiers, digests, counts and enums; bodies, snapshots and evi
 secrets are only ever references. Every model but a query's answer is frozen.
 """
 
-from edgeshift.messages.areas.waf import Verification, Verify
 from edgeshift.messages.base import (
     BEFORE_SIGN_OFF,
     UNSIGNED,
@@ -240,8 +239,6 @@ __all__ = [
     "ToldReading",
     "ToldWrong",
     "ToldZones",
-    "Verification",
-    "Verify",
     "Waiting",
     "WaitingAsked",
     "WaitingFound",

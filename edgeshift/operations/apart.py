@@ -105,9 +105,7 @@ async def _look(client: Client, archive: Archive, area: Area, found: FoundZone) 
     except (ArchiveError, NotAsSigned) as why:
         trouble = why.text if isinstance(why, OperationError) else str(why)
         return Apart(found, state, UNREADABLE, trouble=trouble)
-    return Apart(
-        found, state, PROPOSALS.of(area).cause(shown.evidence or shown.probe, shown.names) or EACH, shown
-    )
+    return Apart(found, state, PROPOSALS.of(area).cause(shown.evidence, shown.own) or EACH, shown)
 
 
 def alike(zones: Iterable[Apart]) -> list[Alike]:

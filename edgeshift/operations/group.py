@@ -49,7 +49,7 @@ def chosen_example(shown: Sequence[Preview]) -> Preview:
     """The zone that is shown for all: one of which something was seen at work, where there is one; of these,
     the first of those that are as most are.
     """
-    some = [one for one in shown if one.evidence or one.probe] or shown
+    some = [one for one in shown if one.evidence is not None] or shown
     facts = [tuple(_facts(one)) for one in some]
     usual, _ = Counter(facts).most_common(1)[0]
     return some[facts.index(usual)]
@@ -68,7 +68,7 @@ def rest_of(example: Preview, shown: Sequence[Preview], unseen: int = 0) -> Rest
         else:
             same += 1
     ranked = sorted(found.items(), key=lambda item: -len(item[1]))
-    seen = {one.zone: one.evidence or one.probe for one in shown}
+    seen = {one.zone: one.evidence for one in shown}
     evidence = PROPOSALS.of(example.area).seen_of_all(seen) if len(seen) > 1 else ()
     return Rest(
         same=same,

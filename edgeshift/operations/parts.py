@@ -45,20 +45,48 @@ def joined(causes: Sequence[Cause]) -> Cause:
     return Cause("+".join(one.key for one in causes), "; ".join(one.text for one in causes))
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What an area says of a proposal. ``items``: the body for people, beside what the target has.
+    ``losses``, ``warnings``: in sentences; those of the proposal itself where they are None. ``compare``:
+    what is to be compared, since it may be lost. ``speaks_against``: whether the target's own evidence
+    failed: an approval of it is offered to nobody. ``own``: what the area shows beside, a model of its own.
+    """
+
+    items: tuple[Item, ...]
+    losses: tuple[str, ...] | None = None
+    warnings: tuple[str, ...] | None = None
+    compare: tuple[str, ...] = ()
+    speaks_against: bool = False
+    own: BaseModel | None = None
+
+
 class ProposalPart:
     """One area's part of what is shown of a proposal."""
 
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
-    ) -> dict[str, Any]:
-        """Fields of ``Preview`` beside those that every proposal has, by their names. ``body``: of the
-        proposal; ``evidence``: the archived document, or None. Raises ArchiveError.
+    ) -> Facts:
+        """What the archive holds for a proposal. ``body``: of the proposal; ``evidence``: the archived
+        document (``DocumentsPart.evidence``), or None. Raises ArchiveError.
         """
-        return {"items": plain_items(body)}
+        return Facts(items=plain_items(body))
 
-    def cause(self, evidence: BaseModel | None, names: Mapping[str, str]) -> Cause | None:
+    def json(self, own: BaseModel | None) -> dict[str, Any]:
+        """What ``show --json`` says beside what it says of every proposal. ``own``: as of ``Facts``."""
+        return {} if own is None else {"own": own}
+
+    def items_of(self, body: Body) -> tuple[Item, ...]:
+        """A body by itself, compared with nothing; empty where it is not known to be one of the area's."""
+        return ()
+
+    def same_thing(self, before: Body, body: Body) -> bool:
+        """Whether two bodies of a target are of the same step, so that what has changed can be named."""
+        return True
+
+    def cause(self, evidence: BaseModel | None, own: BaseModel | None) -> Cause | None:
         """Why a zone's evidence does not let it be signed with others that propose the same; None where it
-        does. Equal for zones of which the same is to be decided. ``names``: of rules.
+        does. Equal for zones of which the same is to be decided. ``own``: as of ``Facts``.
         """
         return None
 

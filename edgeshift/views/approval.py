@@ -114,7 +114,7 @@ def render_approval(approval: Approval) -> str:
     """The page."""
     part = VIEWS.of(approval.summary.area)
     return (
-        environment(part.package)
+        environment(part)
         .get_template("approval.html.j2")
         .render(
             approval=approval,

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, field_serializer
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_serializer
 
-from edgeshift.areas.waf.losses import Loss
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import moment, one_line, short
@@ -46,7 +45,7 @@ class Entry(BaseModel):
     ``by``: the person, where a person did it. ``because``: what led to it, a decision or a permit each.
     ``event``: the number in the history. ``technical``: of interest to whoever debugs only. ``outcome``: the
     outcome that it tells, as a value. ``objects``: digests of what the archive holds for it, by what each is.
-    ``losses``: settings of the previous WAF that a migration did not carry over. ``undecided``: whether no
+    ``losses``: what a change did not carry over, each thing as facts. ``undecided``: whether no
     decision on what it sends is on record, where one is needed; the last of ``because`` says so.
     """
 
@@ -63,7 +62,7 @@ class Entry(BaseModel):
     technical: bool = False
     outcome: str = ""
     objects: dict[str, str] = Field(default_factory=dict)
-    losses: list[Loss] = Field(default_factory=list)
+    losses: list[SerializeAsAny[BaseModel]] = Field(default_factory=list)
     undecided: bool = False
 
 

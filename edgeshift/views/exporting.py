@@ -19,7 +19,8 @@ from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import near_zone
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import Proposal, WafRecord, get_document
+from edgeshift.stores.documents import Proposal, get_document
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.views.gathering import add_result, each, known_campaign, zone_rows
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.rows import ZoneRow, chosen

@@ -6,7 +6,7 @@ from typing import Any
 
 from edgeshift.areas import area_of
 from edgeshift.messages import OUTLIVED
-from edgeshift.views.activity_texts import Context
+from edgeshift.views.activity_kit import Context
 from edgeshift.views.entries import Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import Event
 from edgeshift.views.words import moment, one_line, short, word

@@ -12,13 +12,10 @@ from importlib.resources import files
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from edgeshift.areas.waf.evidence_terms import Finding
-from edgeshift.areas.waf.evidence_texts import SAID, clients_line, finding_line, limits_lines, sample_line
-from edgeshift.areas.waf.loss_texts import text_of_loss
-from edgeshift.areas.waf.names import Names, named
 from edgeshift.messages import wrong_text
 from edgeshift.model.durations import say_duration
 from edgeshift.views import charts
+from edgeshift.views.parts import ViewPart
 from edgeshift.views.rows import look_of
 from edgeshift.views.words import lasting, look, moment, printable, short, word
 
@@ -33,20 +30,20 @@ _LONG_WORD = re.compile(rf"[^\s<]{{{LONG},}}")
 _TAG = re.compile(r"<[^>]*>")
 _JOINT = re.compile(r"(?<=[/._:?,=-])(?=[^\s/])|(?<=\b[0-9a-f]{16})(?=[0-9a-f]{16}\b)")
 _SIXTEEN = re.compile(r".{1,16}", re.DOTALL)
-_IDENTIFIER = re.compile(r"\b[0-9a-f]{32}\b")
 
 
 @cache
-def environment(package: str) -> Environment:
-    """The templates of edgeshift and of ``package``, with the filters that they share."""
+def environment(part: ViewPart) -> Environment:
+    """The templates of edgeshift and of an area, with the filters that they share, and its own."""
     found = Environment(
-        loader=ChoiceLoader([PackageLoader("edgeshift.views"), PackageLoader(package)]),
+        loader=ChoiceLoader([PackageLoader("edgeshift.views"), PackageLoader(part.package)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_safe,
     )
+    found.filters |= part.filters()
     found.filters |= {
         "moment": moment,
         "short": short,
@@ -59,14 +56,6 @@ def environment(package: str) -> Environment:
         "look_of": look_of,
         "word": word,
         "parts": charts.parts_of,
-        "said": lambda value: SAID.get(value, value),
-        "sampled": lambda item: f"{item.mode} mode: {sample_line(item)}",
-        "limits": limits_lines,
-        "loss": text_of_loss,
-        "finding": _finding,
-        "clients": clients_line,
-        "named": named,
-        "with_names": with_names,
         "labelled": labelled,
         "breakable": breakable,
         "whole": whole,
@@ -124,16 +113,6 @@ def _joints(html: str) -> str:
     return _TEXT.sub(
         lambda text: _LONG_WORD.sub(lambda long: _JOINT.sub("<wbr>", long.group()), text.group()), html
     )
-
-
-def with_names(text: str, names: Names) -> str:
-    """``text``, in which identifiers of rules stand after what the rules are called."""
-    return _IDENTIFIER.sub(lambda found: named(found.group(), names), text)
-
-
-def _finding(finding: Finding, names: Names) -> str:
-    """A finding without its verdict, which stands before it."""
-    return finding_line(finding.model_copy(update={"verdict": None}), names)
 
 
 def _safe(value: object) -> object:

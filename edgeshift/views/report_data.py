@@ -9,20 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from edgeshift.areas.esc.probe import ProbeReport
-from edgeshift.areas.evidence import EvidenceVerdict
-from edgeshift.areas.log_fields.entries import Judgement
-from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.areas.waf.loss_texts import text_of_loss
-from edgeshift.areas.waf.losses import Loss
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.reasons import codes_of
-from edgeshift.views.entries import Timeline
 from edgeshift.views.figures import FOR_PEOPLE
 from edgeshift.views.message_texts import PASSED_ON
-from edgeshift.views.report_areas import AreaPart, area_part
+from edgeshift.views.parts import VIEWS
+from edgeshift.views.report_source import MOST_LISTED, Source
 from edgeshift.views.rows import ZoneRow, is_odd, look_of, notable
 from edgeshift.views.waves import summary_data
 from edgeshift.views.words import Kind, Look, look, ordered
@@ -30,42 +23,11 @@ from edgeshift.views.words import Kind, Look, look, ordered
 MOST_ROWS = 1_000
 """Zones that the table lists; the rest are in the CSV."""
 
-MOST_LISTED = 200
-"""Zones with evidence, aftercare or a decision of their own that the page shows."""
-
-
-MOST_SENTENCES = 100
-"""Things to do, and settings that were lost, that the page lists over all zones."""
-
 LEADING = (ZoneOutcome.FAILED, ZoneOutcome.UNKNOWN, ZoneOutcome.REJECTED, ZoneOutcome.ON_HOLD)
 """What a person looks for first."""
 
 NEEDED = (Kind.NEEDS_PERSON, Kind.FAILED)
 """Kinds of states that ask something of a person, beside those that wait for one."""
-
-MOST_TERRAFORM = 20_000
-"""Characters of a zone's Terraform configuration that the page shows."""
-
-
-class Source(BaseModel):
-    """Everything the report is made of. By zone index, as far as gathered: timelines; evidence, aftercare of
-    waf; probes of esc; what log entries said, of log-fields.
-
-    ``losses``: what each migration lost. ``closed_tickets``: those whose file somebody has moved or deleted.
-    """
-
-    summary: CampaignSummary
-    made_at: datetime
-    rows: list[ZoneRow]
-    timelines: dict[int, Timeline] = Field(default_factory=dict)
-    evidence: dict[int, Evidence] = Field(default_factory=dict)
-    aftercare: dict[int, Aftercare] = Field(default_factory=dict)
-    losses: dict[int, tuple[Loss, ...]] = Field(default_factory=dict)
-    probes: dict[int, ProbeReport] = Field(default_factory=dict)
-    judged: dict[int, Judgement] = Field(default_factory=dict)
-    closed_tickets: frozenset[str] = frozenset()
-    trouble: str = ""
-    note: str = ""
 
 
 class PlaceCount(BaseModel):
@@ -111,7 +73,7 @@ class ZoneFinding(BaseModel):
 
 class ReportData(BaseModel):
     """The report's contents, section by section. ``tiles``: what is counted at the top; ``left_out``: what a
-    section does not show, by its name; ``names``: what rules are called, by their identifiers.
+    section does not show, by its name; ``area``: what the area's own sections have.
     """
 
     summary: CampaignSummary
@@ -125,34 +87,20 @@ class ReportData(BaseModel):
     singly: list[SignerLine]
     tickets: list[ZoneFinding]
     reasons: dict[str, list[tuple[str, int, list[str]]]]
-    evidence: list[tuple[ZoneRow, Evidence]]
-    verdicts: dict[str, int]
-    to_do: list[tuple[str, int]]
-    losses: list[tuple[str, int]]
-    aftercare: list[tuple[ZoneRow, Aftercare]]
     trouble_zones: list[ZoneFinding]
     rows: list[ZoneRow]
     left_out: dict[str, int]
-    names: dict[str, str]
-    area: AreaPart
+    area: BaseModel
 
 
 def report_data(source: Source) -> ReportData:
     """The report's contents. Long sections are cut, and what is left out is counted."""
     rows = {row.index: row for row in source.rows}
     shown = [row for row in source.rows if notable(row)] if len(source.rows) > MOST_ROWS else source.rows
-    evidence = sorted(source.evidence.items(), key=lambda item: (_grave(item[1]), item[0]))
-    aftercare = sorted(source.aftercare.items())
-    to_do = Counter(text for _, item in aftercare for text in item.review)
-    losses = Counter(text_of_loss(loss) for some in source.losses.values() for loss in some)
     by_fingerprint = _by_fingerprint(source)
     singly = _singly(source, rows)
     left_out = {
         "rows": len(source.rows) - min(len(shown), MOST_ROWS),
-        "evidence": len(evidence) - MOST_LISTED,
-        "aftercare": len(aftercare) - MOST_LISTED,
-        "to_do": len(to_do) - MOST_SENTENCES,
-        "losses": len(losses) - MOST_SENTENCES,
         "singly": len(singly) - MOST_LISTED,
         "tickets": len(source.closed_tickets),
         "histories": len([row for row in source.rows if row.run_id]) - len(source.timelines),
@@ -180,16 +128,10 @@ def report_data(source: Source) -> ReportData:
             place: _reasons(source.rows, place)
             for place in ("blocked", "needs_support", "on_hold", "excluded")
         },
-        evidence=[(rows[index], item) for index, item in evidence[:MOST_LISTED]],
-        verdicts=dict(Counter(item.verdict.value for _, item in evidence)),
-        to_do=to_do.most_common(MOST_SENTENCES),
-        losses=losses.most_common(MOST_SENTENCES),
-        aftercare=[(rows[index], _short(item)) for index, item in aftercare[:MOST_LISTED]],
         trouble_zones=_trouble(source),
         rows=shown[:MOST_ROWS],
         left_out={name: max(0, count) for name, count in left_out.items()},
-        names={rule: name for item in source.evidence.values() for rule, name in item.names.items()},
-        area=area_part(source.rows, source.probes, source.judged),
+        area=VIEWS.of(source.summary.area).report(source),
     )
 
 
@@ -214,15 +156,6 @@ def _tiles(source: Source) -> list[PlaceCount]:
     return [*first, *(item for item in found.values() if item.kind in NEEDED or item.place in FOR_PEOPLE)]
 
 
-def _short(item: Aftercare) -> Aftercare:
-    """The aftercare of a zone as far as a page can show it: a configuration may have 800 KB."""
-    if len(item.terraform) <= MOST_TERRAFORM:
-        return item
-    left = len(item.terraform) - MOST_TERRAFORM
-    note = f"\n# … {left:,} more characters: `edgeshift export terraform` writes all of it\n"
-    return item.model_copy(update={"terraform": item.terraform[:MOST_TERRAFORM] + note})
-
-
 def counts(places: Mapping[str, int], area: Area | None = None) -> list[PlaceCount]:
     """The places that hold zones, in their order, with their share."""
     total = sum(places.values())
@@ -239,10 +172,6 @@ def _count(place: str, zones: int, total: int, area: Area | None) -> PlaceCount:
         zones=zones,
         percent=100 * zones / total if total else 0,
     )
-
-
-def _grave(evidence: Evidence) -> int:
-    return [EvidenceVerdict.FAIL, EvidenceVerdict.INCONCLUSIVE, EvidenceVerdict.PASS].index(evidence.verdict)
 
 
 def _by_fingerprint(source: Source) -> list[SignerLine]:
@@ -319,7 +248,10 @@ def _reasons(rows: Sequence[ZoneRow], place: str) -> list[tuple[str, int, list[s
 
 
 def as_json(source: Source) -> dict[str, Any]:
-    """The report for programs: the campaign, every zone, and how many zones of a place have which code."""
+    """The report for programs: the campaign, every zone, and how many zones of a place have which code. What
+    an area adds stands under ``own``.
+    """
+    own = VIEWS.of(source.summary.area).report_json(source)
     codes: dict[str, Counter[str]] = {}
     rows = {row.index: row for row in source.rows}
     for row in source.rows:
@@ -338,6 +270,7 @@ def as_json(source: Source) -> dict[str, Any]:
             for index, some in sorted(source.losses.items())
             if some
         ],
+        **({"own": own} if own else {}),
     }
 
 

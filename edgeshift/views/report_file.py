@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel
 from temporalio.client import Client
 
-from edgeshift.areas.esc.probe import ProbeReport
-from edgeshift.areas.log_fields.entries import Judgement
-from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.areas.waf.losses import Loss, lost_counts
 from edgeshift.model.counts import counted
+from edgeshift.model.fleet import Area
 from edgeshift.operations.proof import note_of
 from edgeshift.runtime.files import write_whole
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import DOCUMENTS, WafRecord, ZoneRecord, get_document
+from edgeshift.stores.documents import DOCUMENTS, get_document
+from edgeshift.views.csv_rows import as_csv
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.report_data import MOST_LISTED, Source, report_data, tickets_of
+from edgeshift.views.report_data import report_data, tickets_of
 from edgeshift.views.report_page import render_report
-from edgeshift.views.rows import ZoneRow, as_csv, notable
+from edgeshift.views.report_source import MOST_LISTED, Source
+from edgeshift.views.rows import ZoneRow, notable
 from edgeshift.views.timeline import build_timeline
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ MOST_HISTORIES = 500
 """Zones whose history is read for a report; where there are more, those that stand out come first."""
 
 MOST_COUNTED = 5_000
-"""Migrated zones whose lost settings are counted; of the others the CSV has empty cells."""
+"""Changed zones of which is counted what they lost; of the others the CSV has empty cells."""
 
 
 async def write_report(
@@ -85,9 +84,7 @@ async def gather_report(
         for index, timeline in timelines.items()
         if timeline.attempts and timeline.attempts[-1].evidence
     }
-    by_record: dict[int, ZoneRecord] = {
-        row.index: record for row, record in zip(recorded, records, strict=False) if record
-    }
+    by_record = {row.index: record for row, record in zip(recorded, records, strict=False) if record}
     part = VIEWS.of(summary.area)
     for index, record in by_record.items():
         if record.evidence and not (part.signs_evidence and index in digests):
@@ -98,20 +95,16 @@ async def gather_report(
     found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
     source = Source(summary=summary, made_at=datetime.now(UTC), rows=rows, timelines=timelines, note=note)
     source.closed_tickets = await asyncio.to_thread(closed_tickets, tickets_of(source))
-    source.evidence = {index: item for index, item in found.items() if isinstance(item, Evidence)}
-    source.probes = {index: item for index, item in found.items() if isinstance(item, ProbeReport)}
-    source.judged = {index: item for index, item in found.items() if isinstance(item, Judgement)}
-    source.aftercare = {
-        index: record.aftercare for index, record in by_record.items() if isinstance(record, WafRecord)
-    }
-    if own.record is WafRecord:
-        source.losses = {index: item.losses for index, item in source.aftercare.items()}
+    source.records = by_record
+    source.documents = found
+    if part.counts_losses:
+        source.losses = {index: part.losses(record) for index, record in by_record.items()}
         more = recorded[MOST_LISTED:MOST_COUNTED]
-        lost = await each(more, lambda row: _losses(archive, row.record, missing))
+        lost = await each(more, lambda row: _losses(archive, summary.area, row.record, missing))
         source.losses |= {row.index: some for row, some in zip(more, lost, strict=True) if some is not None}
         for row in recorded:
             if row.index in source.losses:
-                row.lost = lost_counts(source.losses[row.index])
+                row.lost = part.lost(source.losses[row.index])
     source.trouble = (
         f"{counted(len(missing), 'document')} could not be read from the archive. First: {missing[0]}."
         if missing
@@ -128,10 +121,12 @@ def closed_tickets(tickets: Iterable[str]) -> frozenset[str]:
     return frozenset(str(path) for path in paths if path.parent.is_dir() and not path.exists())
 
 
-async def _losses(archive: Archive, digest: str, missing: list[str]) -> tuple[Loss, ...] | None:
-    """What a migration lost, without the rest of its record: of many zones that would not fit in memory."""
-    record = await _read(archive, WafRecord, digest, missing)
-    return record.aftercare.losses if record else None
+async def _losses(
+    archive: Archive, area: Area, digest: str, missing: list[str]
+) -> tuple[BaseModel, ...] | None:
+    """What a change lost, without the rest of its record: of many zones that would not fit in memory."""
+    record = await _read(archive, DOCUMENTS.of(area).record, digest, missing)
+    return VIEWS.of(area).losses(record) if record else None
 
 
 async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from edgeshift.areas import area_of
 from edgeshift.views import charts
+from edgeshift.views.csv_rows import as_csv
 from edgeshift.views.pages import environment, style
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.report_data import ReportData
-from edgeshift.views.rows import ZoneRow, as_csv
+from edgeshift.views.rows import ZoneRow
 from edgeshift.views.words import finished
 
 MOST_EMBEDDED = 3_000_000
@@ -22,7 +23,7 @@ def render_report(data: ReportData, rows: Sequence[ZoneRow], csv_file: str = "")
     encoded = as_csv(rows, data.summary.name).encode()
     part = VIEWS.of(data.summary.area)
     return (
-        environment(part.package)
+        environment(part)
         .get_template("report.html.j2")
         .render(
             data=data,

@@ -1,36 +1,21 @@
-"""How the activities of changes that can be undone are told: probes, looks at a change, holds. Pure."""
+"""How the activities of changes that can be undone are told: the wait until one shows, and the looks at it.
+Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from edgeshift.areas import area_of
-from edgeshift.model.fleet import Area
-from edgeshift.views.entries import Entry, EntryKind, listed, part
+from edgeshift.views.activity_kit import Activity, Context
+from edgeshift.views.entries import Entry, EntryKind
 from edgeshift.views.words import one_line, short
 
 
-def describe_probe(entry: Entry, came: Mapping[str, Any]) -> None:
-    """The differential probe, by what it came to."""
-    gathered = part(came, "gathered")
-    why = one_line(str(gathered.get("why") or ""))
-    verdict = one_line(str(gathered.get("verdict") or ""), 40)
-    entry.text = "asked with and without the secret what changes"
-    entry.text += f": {verdict}{f' - {why}' if why else ''}" if verdict != "pass" else ""
-    if evidence := str(gathered.get("evidence") or ""):
-        entry.objects["probe"] = evidence
-        entry.details.append(f"probe report {short(evidence)} in the archive")
-
-
-def describe_settle(
-    entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any], ended: bool, area: Area
-) -> None:
+def tell_settled(context: Context, entry: Entry, activity: Activity) -> bool:
     """The wait until a change shows, or is gone again."""
-    phrases = area_of(area).phrases
-    wanted = phrases.shows if given.get("wanted") else phrases.shows_undone
+    phrases, came = area_of(context.area).phrases, activity.came
+    wanted = phrases.shows if activity.given.get("wanted") else phrases.shows_undone
     entry.kind = EntryKind.VERIFIED
-    if not ended:
+    if not activity.ended:
         entry.text = f"looking until {wanted}"
     elif came.get("reached"):
         entry.text = wanted
@@ -40,15 +25,20 @@ def describe_settle(
         entry.text = "could not see what became of it"
     if came.get("reason"):
         entry.details.append(one_line(str(came["reason"])))
+    context.attempt.doing = entry.text
+    return True
 
 
-def describe_watch(entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any]) -> None:
+def tell_watched(context: Context, entry: Entry, activity: Activity) -> bool:
     """One look at a change that was made, or at one that was undone."""
+    came = activity.came
+    if not came:
+        return False
     said, worse = one_line(str(came.get("said") or "")), one_line(str(came.get("worse") or ""))
     entry.kind = EntryKind.WATCHED
     if worse:
         entry.text = f"looked at it: worse than agreed, so it is undone - {worse}"
-    elif given.get("back"):
+    elif activity.given.get("back"):
         entry.text = "looked whether all is as before"
     else:
         entry.text = "looked at it for the last time" if came.get("done") else "looked at it: as agreed"
@@ -59,15 +49,5 @@ def describe_watch(entry: Entry, given: Mapping[str, Any], came: Mapping[str, An
     if came.get("record"):
         entry.objects["record"] = str(came["record"])
         entry.details.append(f"result record {short(str(came['record']))} in the archive")
-
-
-def describe_hold(entry: Entry, name: str, came: Mapping[str, Any], ended: bool) -> None:
-    """Holding an account's zones for its workflow, or letting go of them."""
-    entry.kind = EntryKind.HELD
-    others = [one_line(str(other)) for other in listed(came, "others")]
-    if name.startswith("release"):
-        entry.text = "let go of the account's zones" if ended else "letting go of the account's zones"
-    elif others:
-        entry.text = f"could not hold the account's zones: {'; '.join(others)}"
-    else:
-        entry.text = "holds every zone of the account" if ended else "holding the account's zones"
+    context.attempt.doing = "being rolled back" if worse else "being watched"
+    return True

@@ -1,9 +1,7 @@
-"""One line for each zone of a campaign, for lists, tables and CSV. Pure."""
+"""One line for each zone of a campaign, for lists and tables. Pure."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from difflib import get_close_matches
@@ -12,12 +10,9 @@ from functools import cache
 from pydantic import BaseModel, computed_field, field_serializer
 
 from edgeshift.areas import AREAS
-from edgeshift.areas.waf.losses import SettingKind
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
 from edgeshift.model.reasons import Reason
-from edgeshift.runtime.safe_text import csv_cell
-from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import PLACES, Kind, Look, look, look_ended, unverified
 
 LISTED = (
@@ -177,28 +172,3 @@ def _called(place: str, area: Area | None = None) -> str:
 
 def _typed(words: str) -> str:
     return words.lower().replace(",", "").replace("-", "_").replace(" ", "_")
-
-
-COLUMNS: tuple[str, ...] = (
-    *("index", "name", "id", "account", "plan", "wave", "place", "reason", "attempt"),
-    *("started_at", "closed_at", "digest", "fingerprint", "record", "code"),
-    *("lost_rules", "lost_groups"),
-)
-AFTERWARDS = "afterwards"
-"""The last column: what is done by hand for a zone that was changed."""
-
-
-def as_csv(rows: Iterable[ZoneRow], campaign: str = "") -> str:
-    """Every row as CSV, of the campaign of this name. Cells that a spreadsheet would take for a formula get
-    an apostrophe in front.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*COLUMNS, AFTERWARDS))
-    for row in rows:
-        values = row.model_dump(mode="json", include=set(COLUMNS))
-        for kind in SettingKind.RULE, SettingKind.GROUP:
-            values[f"lost_{kind.value}s"] = None if row.lost is None else row.lost.get(kind.value, 0)
-        after = VIEWS.of(row.area).after(campaign, row.name) if campaign and row.record else ()
-        writer.writerow([*(csv_cell(values[column]) for column in COLUMNS), csv_cell("; ".join(after))])
-    return out.getvalue()

@@ -8,7 +8,8 @@ from functools import partial
 
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.views.activity_texts import Context, describe_planned, tell_activity
+from edgeshift.views.activity_kit import Context, tell_planned
+from edgeshift.views.activity_texts import tell_activity
 from edgeshift.views.entries import Attempt, Entry, EntryKind, part, reasons, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
 from edgeshift.views.message_texts import (
@@ -114,7 +115,7 @@ class Teller:
             event=event.id,
         )
         if planned := part(start, "planned"):
-            describe_planned(self._context, entry, part(planned, "told") or planned)
+            tell_planned(self._context, entry, part(planned, "told") or planned)
         return entry
 
     def _held(self, event: Event) -> Entry:

@@ -25,10 +25,10 @@ from edgeshift.messages import (
     Prepare,
     Prepared,
     Step,
-    Verify,
     Watch,
     ZonePhase,
 )
+from edgeshift.messages.areas.waf import Verify
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.queues import Queue

@@ -169,6 +169,33 @@ print(back == spec, back.section(AlwaysHttpsSection).value)
     assert python(path, "-c", program) == "True off\n"
 
 
+def test_what_people_see_of_it_is_its_own(path: str) -> None:
+    """A section of the report, its JSON, a line of a history, and one before a sign-off."""
+    program = """
+from edgeshift.model.fleet import Area
+from edgeshift.views.parts import VIEWS
+from edgeshift.views.report_data import as_json
+from edgeshift_always_https.documents import AlwaysHttpsRecord
+from edgeshift_always_https.rules import Reading
+from tests.pages.waiting_kit import preview
+from tests.pages.page_kit import zones
+from tests.rules.test_timeline_report_areas import page, row, source
+from dataclasses import replace
+area = Area("always-https")
+record = AlwaysHttpsRecord.model_construct(value="on")
+found = source(area, [row(0, area, "settled")], records={0: record})
+print('<caption>Always Use HTTPS, as the last looks have read it</caption>' in page(found))
+print(as_json(found)["own"], *VIEWS.of(area).lines("record", record))
+shown = replace(preview(zones()[0], 0, None), area=area, own=Reading(value="off"))
+print(*VIEWS.of(area).seen_lines(shown))
+"""
+    assert python(path, "-c", program).splitlines() == [
+        "True",
+        "{'last': {'on': 1}} Always Use HTTPS was on at the last look",
+        "Always Use HTTPS is off now",
+    ]
+
+
 def python(path: str, *given: str) -> str:
     """What Python prints with these folders on its path."""
     environment = {**os.environ, "PYTHONPATH": path}
@@ -197,9 +224,14 @@ def planned(place: Place) -> Planned:
 
 @dataclass(frozen=True)
 class Course:
-    """The changes sent before somebody signed, those sent until the end, and the counts then."""
+    """The changes sent before somebody signed; what a zone proposed then, as JSON, as text and on the page
+    for approvers; the changes sent until the end, and the counts then.
+    """
 
     unsigned: list[dict[str, Any]]
+    proposed: dict[str, Any]
+    said: str
+    to_approve: str
     sent: list[dict[str, Any]]
     ended: dict[str, int]
 
@@ -213,11 +245,14 @@ def course(place: Place, planned: Planned) -> Course:
     place.ok("start", "https.yaml", "--yes")
     until(place, lambda places: places.get("awaiting") == 7)
     unsigned = place.writes()
+    proposed, said = place.json("show", "shop-1.example"), place.ok("show", "shop-1.example")
+    place.ok("report", "https", "--for-approval", "--out", "to-approve.html")
+    to_approve = (place.folder / "to-approve.html").read_text()
     place.ok("sign-off", "approve", "https", "--wave", "1", "--yes", "--by", "ada")
     until(place, lambda places: places.get("waiting") == 7)
     turn(place, "shop-1.example", "off")
     ended = until(place, lambda places: sum(places.get(one, 0) for one in ENDS) == 8)
-    return Course(unsigned, place.writes(), ended)
+    return Course(unsigned, proposed, said, to_approve, place.writes(), ended)
 
 
 @slow
@@ -243,6 +278,15 @@ def test_zones_are_signed_changed_watched_and_one_is_rolled_back(course: Course)
 
 
 @slow
+def test_before_they_sign_people_see_what_the_area_adds(course: Course) -> None:
+    """On the screen, on the page for approvers and in the JSON: what the zone was read as."""
+    line = "Always Use HTTPS is off now"
+    assert f"seen: {line}" in course.said and line in course.to_approve
+    assert course.proposed["own"] == {"value": "off"}
+    assert (course.proposed["evidence"], course.proposed["names"]) == (None, {})
+
+
+@slow
 @pytest.mark.usefixtures("course")
 def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
     """Status, history and report."""
@@ -250,9 +294,11 @@ def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
     told = place.ok("history", "shop-1.example")
     assert "Always Use HTTPS was set back for shop-1.example" in " ".join(told.split())
     assert "ada" in told and "somebody has turned Always Use HTTPS off meanwhile" in " ".join(told.split())
+    assert "Always Use HTTPS was on at the last look" in place.ok("history", "shop-2.example")
     place.ok("report", "https", "--out", "https.html")
     page = (place.folder / "https.html").read_text()
     assert "Rolled back" in page and "HTTPS set back" in page and "Always Use HTTPS is on already" in page
+    assert "Always Use HTTPS, as the last looks have read it" in page and 'href="#last"' in page
     assert place.run("alarms", "https").code in (0, 7)
 
 
@@ -260,7 +306,9 @@ def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
 @pytest.mark.usefixtures("course")
 def test_programs_see_its_reasons_with_their_facts(place: Place) -> None:
     """In the JSON of status and report, under the area's own codes."""
-    zones = {zone["name"]: zone for zone in place.json("report", "https")["zones"]}
+    report = place.json("report", "https")
+    assert report["own"] == {"last": {"on": 6, "off": 1}}
+    zones = {zone["name"]: zone for zone in report["zones"]}
     already = {"code": "always-https.set-already", "facts": {"value": "on"}}
     assert without_words(zones["shop-3.example"]["causes"]) == [already]
     (back,) = zones["shop-1.example"]["causes"]

@@ -11,6 +11,7 @@ from temporalio.client import Client
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Kind
 from edgeshift.areas.waf.evidence_texts import evidence_lines
+from edgeshift.areas.waf.shown import shown_of
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.preview import preview_of
 from tests.kit import fleet_of, scene
@@ -52,9 +53,10 @@ async def test_the_rules_themselves_are_validated_where_their_shadow_passed(
         assert sent == {"quiet.example": [True, False], "editor.example": [True]}
 
         quiet = await preview_of(play.archive, states["quiet.example"], play.spec.area)
-        assert quiet.evidence is not None and quiet.earlier is not None
-        assert (quiet.evidence.mode, quiet.earlier.mode) == ("enforce", "shadow")
-        assert quiet.evidence.verdict is quiet.earlier.verdict is EvidenceVerdict.PASS
+        earlier = shown_of(quiet.own).earlier
+        assert isinstance(quiet.evidence, Evidence) and earlier is not None
+        assert (quiet.evidence.mode, earlier.mode) == ("enforce", "shadow")
+        assert quiet.evidence.verdict is earlier.verdict is EvidenceVerdict.PASS
         assert quiet.evidence.unseen == quiet.evidence.as_before > 0
         assert "cannot see" in "\n".join(evidence_lines(quiet.evidence))
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
+from pydantic import BaseModel
+
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.aftercare import Aftercare, aftercare
 from edgeshift.areas.waf.answers import MANAGED_RULESET, OWASP_RULESET
@@ -19,10 +21,13 @@ from edgeshift.messages import Book, CampaignSummary, WaveSummary
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.stores.documents import ZoneRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.views.entries import Attempt, Sending, Signed, Timeline
-from edgeshift.views.report_data import Source, report_data
+from edgeshift.views.report_data import report_data
 from edgeshift.views.report_page import render_report
+from edgeshift.views.report_source import Source
 from edgeshift.views.rows import ZoneRow
 from edgeshift.views.sentences import sentence
 
@@ -255,13 +260,27 @@ def outcomes() -> list[ZoneOutcome]:
     return [listed[(index * 7) % COUNT] for index in range(COUNT)]
 
 
+def kept(zone: Zone, care: Aftercare) -> WafRecord:
+    """The archived result of a migration with this aftercare."""
+    return WafRecord(
+        zone=zone,
+        campaign="autumn",
+        digest="d" * 64,
+        snapshot="5" * 64,
+        proposal="b" * 64,
+        evidence="",
+        aftercare=care,
+    )
+
+
 @cache
 def report_source() -> Source:
     """A campaign that has closed."""
     found = outcomes()
     rows: list[ZoneRow] = []
-    seen: dict[int, Evidence] = {}
-    cares: dict[int, Aftercare] = {}
+    seen: dict[int, BaseModel] = {}
+    records: dict[int, ZoneRecord] = {}
+    lost: dict[int, tuple[BaseModel, ...]] = {}
     timelines: dict[int, Timeline] = {}
     decisions: Counter[str] = Counter()
     for index, (zone, outcome) in enumerate(zip(zones(), found, strict=True)):
@@ -270,16 +289,18 @@ def report_source() -> Source:
         reasons = REASONS.get(outcome, ("",))
         changed = outcome is ZoneOutcome.MIGRATED
         wave = wave_of(index)
+        window: Evidence | None = None
         windowed = zone.plan is Plan.ENTERPRISE and outcome not in (
             ZoneOutcome.BLOCKED,
             ZoneOutcome.NEEDS_SUPPORT,
         )
         if windowed:
-            seen[index] = evidence(index, zone.name, wave_began(wave))
+            seen[index] = window = evidence(index, zone.name, wave_began(wave))
         closed = wave_began(wave) + (WINDOW if windowed else timedelta()) + timedelta(minutes=index + 1)
         if changed:
             decisions[mark] += 1
-            cares[index] = care(zone, seen.get(index))
+            done = care(zone, window)
+            records[index], lost[index] = kept(zone, done), done.losses
         rows.append(
             ZoneRow(
                 index=index,
@@ -317,9 +338,9 @@ def report_source() -> Source:
         made_at=LATER + timedelta(hours=1),
         rows=rows,
         timelines=timelines,
-        evidence=seen,
-        aftercare=cares,
-        losses={index: item.losses for index, item in cares.items()},
+        records=records,
+        documents=seen,
+        losses=lost,
         closed_tickets=frozenset(row.tickets[0] for row in rows[:40] if row.tickets),
     )
 

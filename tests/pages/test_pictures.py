@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.cli.picture import WIDTH, save_picture
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.testbed.demo.scenario import CAMPAIGN, TIME_SCALE
+from edgeshift.testbed.demo.areas.waf_scenario import CAMPAIGN
+from edgeshift.testbed.demo.scenario import TIME_SCALE
 from edgeshift.views.console import SafeConsole
 from edgeshift.views.figures import Pace
 from edgeshift.views.live import campaign_view
@@ -94,7 +96,8 @@ def test_the_reports_data_can_be() -> None:
     for row in source.rows:
         assert row.started_at and row.closed_at
         assert BEGAN <= row.started_at < row.closed_at <= LATER
-        seen = source.evidence.get(row.index)
+        seen = source.documents.get(row.index)
+        assert seen is None or isinstance(seen, Evidence)
         assert seen is None or (seen.until and seen.until <= row.closed_at)
         attempt = source.timelines[row.index].attempts[0]
         if row.place == ZoneOutcome.FAILED.value:

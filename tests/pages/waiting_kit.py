@@ -11,9 +11,11 @@ from edgeshift.areas.esc.features import Feature
 from edgeshift.areas.esc.features import Kind as FactKind
 from edgeshift.areas.esc.probe import Controls, Coverage, Difference, ProbeReport
 from edgeshift.areas.esc.report import summary as esc_summary
+from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.rule_items import items
+from edgeshift.areas.waf.shown import WafShown
 from edgeshift.messages import Step, Waiting
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome
@@ -46,7 +48,6 @@ def preview(zone: Zone, number: int, seen: Evidence | None) -> Preview:
         step=Step.COMMIT,
         digest=digest(body),
         fingerprint=fingerprint(body, zone),
-        rules=len(body["rules"]),
         additions=("rule 3: the OWASP core ruleset, which the zone did not run",),
         losses=tuple(map(text_of_loss, LOST[:4])),
         warnings=("only on /login the core ruleset runs",) if number % 2 == 0 else (),
@@ -56,9 +57,9 @@ def preview(zone: Zone, number: int, seen: Evidence | None) -> Preview:
         body=body,
         items=items(body, before, RULES),
         proposal=digest({"proposal": number}),
-        names=RULES,
         compare=tuple(map(text_of_loss, LOST[-1:])),
-        lost=LOST,
+        speaks_against=seen is not None and seen.verdict is EvidenceVerdict.FAIL,
+        own=WafShown(names=RULES),
     )
 
 
@@ -169,14 +170,12 @@ def esc_approval() -> str:
         step=Step.COMMIT,
         digest=digest(body),
         fingerprint=fingerprint(body, zone),
-        rules=0,
         additions=(),
         losses=(),
         warnings=(),
-        evidence=None,
+        evidence=found,
         drifted=False,
         area=Area.ESC,
-        probe=found,
         body=body,
         items=esc_items.items(body, None),
     )

@@ -41,7 +41,7 @@ class History:
     def prepared(self, digest: str = DIGEST) -> None:
         """The zone is read and something proposed."""
         result = {"verdict": "ready", "snapshot": "a" * 64, "digest": digest, "fingerprint": FINGERPRINT}
-        self.local("prepare", result)
+        self.local("prepare_waf_zone", result)
 
     def change(self, *decisions: dict[str, Any], result: dict[str, Any] | None, step: str = "commit") -> None:
         """A mutating activity that carries these decisions; no result: it began and failed."""
@@ -52,7 +52,7 @@ class History:
             "fingerprint": FINGERPRINT,
             "decisions": list(decisions),
         }
-        scheduled = self.add("ActivityTaskScheduled", name="change", input=(given,))
+        scheduled = self.add("ActivityTaskScheduled", name="change_zone", input=(given,))
         self.add("ActivityTaskStarted", refers=scheduled)
         if result is None:
             self.add("ActivityTaskTimedOut", refers=scheduled, failure="activity StartToClose timeout")

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.areas.waf.shown import WafShown, shown_of
 from edgeshift.model.body_view import Item, Line, Mark
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.operations.group import Otherwise, Rest
@@ -45,12 +47,11 @@ def with_text(said: str) -> Approval:
         warnings=(said,),
         compare=(said,),
         changes=(said,),
-        only_log=(said,),
         drifted=True,
         items=(item, item.model_copy(update={"mark": Mark.SAME})),
         body={"name": said},
         evidence=evidence(1, said).model_copy(update={"why": said, "cannot_see": said}),
-        names={rule: said for rule in shown.names},
+        own=WafShown(only_log=(said,), names={rule: said for rule in shown_of(shown.own).names}),
     )
     sheet = replace(data.sheets[0], title=said, names=(said,), shown=hostile)
     unseen = replace(data.sheets[1], title=said, shown=None, why_not=said)
@@ -113,7 +114,7 @@ def test_nobody_is_offered_to_approve_what_failed_or_cannot_be_shown() -> None:
     """
     data = approval_data()
     failed = next(sheet for sheet in data.sheets if sheet.speaks_against)
-    assert failed.shown is not None and failed.shown.evidence is not None
+    assert failed.shown is not None and isinstance(failed.shown.evidence, Evidence)
     assert failed.shown.evidence.verdict is EvidenceVerdict.FAIL
     page = text(render_approval(replace(data, sheets=(failed,))))
     assert "sign-off reject waf-autumn --zone" in page and "sign-off approve" not in page

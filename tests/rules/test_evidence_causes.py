@@ -9,6 +9,7 @@ import pytest
 from edgeshift.areas.esc.report import Controls, Coverage, ProbeReport
 from edgeshift.areas.waf.evidence import Evidence, EvidencePolicy
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
+from edgeshift.areas.waf.shown import WafShown
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.operations.apart import Apart, alike, of_cause
@@ -24,13 +25,13 @@ NAMES = {"r1": "SQL injection", "r2": "XSS"}
 
 
 def cause(found: Evidence) -> Cause | None:
-    return WAF.cause(found, NAMES)
+    return WAF.cause(found, WafShown(names=NAMES))
 
 
 def test_evidence_that_passed_has_no_cause() -> None:
     """Nor has a zone without evidence."""
     assert cause(seen(old("1"), new("1"), policy=STRICT)) is None
-    assert WAF.cause(None, {}) is None and ESC.cause(None, {}) is None
+    assert WAF.cause(None, None) is None and ESC.cause(None, None) is None
 
 
 def test_a_rule_is_the_cause_however_many_requests_it_stopped() -> None:
@@ -73,7 +74,7 @@ def test_a_probe_that_says_too_little_says_why(covered: int, alarms: int, key: s
         made_at=datetime(2024, 1, 1, tzinfo=UTC),
         rounds=3,
     )
-    found = ESC.cause(report, {})
+    found = ESC.cause(report, None)
     assert (found.key if found else None) == key
 
 

@@ -107,7 +107,7 @@ def test_the_least_of_the_probes_is_named() -> None:
 
     def probed(zone: str, urls: int) -> Preview:
         found = ProbeReport(made_at=BEGAN, rounds=3, coverage=Coverage(urls=urls))
-        return replace(waf(0), zone=zone, area=Area("esc"), items=(), probe=found)
+        return replace(waf(0), zone=zone, area=Area("esc"), items=(), evidence=found)
 
     some = [probed("one.example", 16), probed("two.example", 1), probed("three.example", 16)]
     assert rest_of(some[0], some).evidence == (

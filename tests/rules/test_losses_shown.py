@@ -30,14 +30,12 @@ def shown(lost: tuple[Loss, ...], compare: tuple[str, ...] = ()) -> str:
             step=Step.COMMIT,
             digest="d" * 64,
             fingerprint="f" * 64,
-            rules=2,
             additions=(),
             losses=tuple(map(text_of_loss, lost)),
             warnings=(),
             evidence=None,
             drifted=False,
             compare=compare,
-            lost=lost,
         ),
     )
     return out.getvalue()

@@ -34,7 +34,6 @@ PREVIEW = Preview(
     step=Step.COMMIT,
     digest="d" * 64,
     fingerprint="",
-    rules=1,
     additions=(),
     losses=(),
     warnings=(),

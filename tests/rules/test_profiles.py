@@ -303,8 +303,8 @@ ANYWHERE = {4096, 8192, 1200}
 
 OTHER_MEANINGS = {
     "edgeshift/service_api/errors.py": {4096},  # characters of an error's text
-    "edgeshift/testbed/demo/scenario.py": {1200},  # seconds until a change of the demo shows
-    "edgeshift/testbed/demo/scenario_esc.py": {1200},  # the same
+    "edgeshift/testbed/demo/areas/waf_scenario.py": {1200},  # seconds until a change of the demo shows
+    "edgeshift/testbed/demo/areas/esc_scenario.py": {1200},  # the same
     "edgeshift/testbed/simulator/edge/behaviours.py": {4096},  # entries of a cache
     "edgeshift/testbed/simulator/edge/rules.py": {4096},  # entries of a cache
     "edgeshift/testbed/simulator/expressions.py": {8192},  # entries of a cache

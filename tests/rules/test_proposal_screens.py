@@ -29,6 +29,7 @@ from edgeshift.areas.esc.report import summary
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
 from edgeshift.areas.waf.evidence_terms import ClientLine, RuleLine
+from edgeshift.areas.waf.shown import WafShown
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_proposal
@@ -207,7 +208,7 @@ def much(shown: Preview) -> Preview:
     return replace(
         shown,
         evidence=seen,
-        only_log=tuple(f"logging-{n}" for n in range(30)),
+        own=WafShown(only_log=tuple(f"logging-{n}" for n in range(30))),
         drifted=True,
         changes=tuple(f"drift-{n}" for n in range(30)),
         losses=tuple(f"loss-{n}" for n in range(30)),
@@ -254,7 +255,7 @@ async def test_a_probe_names_each_host_that_did_not_answer(archive: Archive) -> 
     """Before a sign-off the first ones, and how many more; ``show`` has all."""
     shown = await preview_of(archive, await esc_waiting(archive, probe("200"), probe("200")), Area.ESC)
     silent = Coverage(hosts_tried=tuple(f"host-{n}.example" for n in range(9)))
-    cut = replace(shown, probe=probe("200").model_copy(update={"coverage": silent}))
+    cut = replace(shown, evidence=probe("200").model_copy(update={"coverage": silent}))
     assert "host-5.example and 3 more" in " ".join(printed(cut, 200).split())
     text = printed(cut, 200, most=EVERYTHING)
     assert "host-8.example" in text and "more" not in text

@@ -8,8 +8,10 @@ import json
 
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.views.report_data import Source, as_json
-from edgeshift.views.rows import ZoneRow, as_csv
+from edgeshift.views.csv_rows import as_csv
+from edgeshift.views.report_data import as_json
+from edgeshift.views.report_source import Source
+from edgeshift.views.rows import ZoneRow
 from tests.rules.history_kit import History
 from tests.rules.test_alarms import NOW, summary
 

@@ -19,7 +19,8 @@ from edgeshift.runtime.safe_text import csv_cell, hides, json_text, one_line, pr
 from edgeshift.runtime.settings import LogSettings
 from edgeshift.stores.tickets import Ticket
 from edgeshift.views.console import SafeConsole
-from edgeshift.views.rows import ZoneRow, as_csv
+from edgeshift.views.csv_rows import as_csv
+from edgeshift.views.rows import ZoneRow
 
 EVIL = "a\x1b[2Jb\x9b1mc\u202ed\u2066e\u200bf\x7fg\ue000h\u2028i\x00j\rk\u3164l"
 """ESC, C1, bidirectional marks, what has no width, DEL, private use, a line separator, NUL, CR, a filler."""

@@ -136,7 +136,7 @@ def never_began() -> History:
     history = History()
     history.prepared()
     given = {"step": "commit", "permit": {"number": 7}, "digest": DIGEST, "fingerprint": FINGERPRINT}
-    scheduled = history.add("ActivityTaskScheduled", name="change", input=(given,))
+    scheduled = history.add("ActivityTaskScheduled", name="change_zone", input=(given,))
     history.add("ActivityTaskTimedOut", refers=scheduled, failure="activity ScheduleToStart timeout")
     return history
 

@@ -19,14 +19,9 @@ from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import (
-    Advice,
-    EscRecord,
-    LogFieldsRecord,
-    Proposal,
-    StepWritten,
-    put_document,
-)
+from edgeshift.stores.documents import Advice, Proposal, StepWritten, put_document
+from edgeshift.stores.documents.areas.esc import EscRecord
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import EntryKind, Timeline
 from edgeshift.views.events import Event, Run
@@ -110,7 +105,7 @@ class History:
             "fingerprint": FINGERPRINT,
             "decisions": list(decisions),
         }
-        self.activity("change", given, {"status": "answered", "http_status": 200, **result})
+        self.activity("change_zone", given, {"status": "answered", "http_status": 200, **result})
 
     def settle(self, wanted: bool) -> None:
         """The service was read until it showed it."""
@@ -123,7 +118,9 @@ class History:
     def watch(self, **result: Any) -> None:
         """One look."""
         given = {"since": "x", "last": False, "back": result.pop("back", False)}
-        self.activity("watch", given, {"worse": "", "done": False, "said": "", "record": "", **result})
+        self.activity(
+            "watch_esc_scope", given, {"worse": "", "done": False, "said": "", "record": "", **result}
+        )
 
     def close(self, outcome: str, reason: str, *why: Reason) -> None:
         """The workflow ends."""
@@ -328,6 +325,16 @@ def test_activities_that_failed_are_told_too() -> None:
     history.activity("settle_esc_scope", {"wanted": True, "since": "x"}, None)
     text = shown(history.told())
     assert "could not see what became of it" in text and text.count("failed: it failed") == 2
+
+
+def test_an_activity_is_told_by_its_name() -> None:
+    """Whatever its result looks like; what another area tells of its own is not told here."""
+    history = History(Area.LOG_FIELDS, "LogFieldsZone")
+    history.activity("count_entries", {}, {"verdict": "ready", "snapshot": "a" * 64})
+    history.activity("probe_esc_scope", {}, {"prepared": {}, "gathered": {}})
+    history.activity("prepare_log_fields_zone", {}, {"verdict": "ready", "snapshot": "a" * 64})
+    texts = [entry.text for entry in history.told().attempts[0].entries]
+    assert texts[1:] == ["did count entries", "did probe esc scope", "read the zone: ready"]
 
 
 @pytest.mark.parametrize("area", Area)

@@ -68,9 +68,21 @@ WRITERS: list[Callable[[History, Any], object]] = [
         )
     ),
     lambda history, odd: history.add("WorkflowExecutionUpdateAccepted", name="decide", input=(odd,)),
-    lambda history, odd: history.add("ActivityTaskScheduled", name="change", input=(odd,)),
+    lambda history, odd: history.add("ActivityTaskScheduled", name="change_zone", input=(odd,)),
     lambda history, odd: history.change(result=odd),
-    lambda history, odd: history.local("prepare", odd),
+    lambda history, odd: history.local("prepare_waf_zone", odd),
+    *(
+        lambda history, odd, name=name: history.local(name, odd)
+        for name in (
+            "verify_waf_zone",
+            "gather_evidence",
+            "give_up_change",
+            "open_ticket",
+            "hold_zones",
+            "settle_zone",
+            "watch_zone",
+        )
+    ),
     lambda history, odd: history.add("WorkflowExecutionCompleted", result=(odd,)),
 ]
 

@@ -20,14 +20,17 @@ from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
 from edgeshift.areas.waf.losses import Loss, SettingKind
 from edgeshift.messages import Book, CampaignSummary, WaveSummary
-from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.runtime.safe_text import visible
+from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.views.areas.waf_report import WafSections
 from edgeshift.views.entries import Attempt, Signed, Timeline
 from edgeshift.views.pages import labelled
-from edgeshift.views.report_data import MOST_ROWS, Source, as_json, report_data
+from edgeshift.views.report_data import MOST_ROWS, as_json, report_data
 from edgeshift.views.report_file import closed_tickets
 from edgeshift.views.report_page import render_report
+from edgeshift.views.report_source import Source
 from edgeshift.views.rows import ZoneRow
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -68,6 +71,29 @@ def rows(number: int, name: str = "zone-{}.example", reason: str = "because") ->
         )
         for index in range(number)
     ]
+
+
+ZONE = Zone(id="0" * 32, name="zone-0.example", account="a" * 32, plan=Plan.ENTERPRISE)
+
+
+def kept(zone: Zone, care: Aftercare) -> WafRecord:
+    """The archived result of a migration with this aftercare."""
+    return WafRecord(
+        zone=zone,
+        campaign="autumn",
+        digest="d" * 64,
+        snapshot="5" * 64,
+        proposal="b" * 64,
+        evidence="",
+        aftercare=care,
+    )
+
+
+def care_of(made: Source) -> Aftercare:
+    """The aftercare of the first zone."""
+    record = made.records[0]
+    assert isinstance(record, WafRecord)
+    return record.aftercare
 
 
 def source(some: list[ZoneRow], text: str = "plain") -> Source:
@@ -130,8 +156,8 @@ def source(some: list[ZoneRow], text: str = "plain") -> Source:
         made_at=BEGAN,
         rows=some,
         timelines={index: timeline for index in range(min(9, len(some)))},
-        evidence={0: evidence},
-        aftercare={0: care},
+        records={0: kept(ZONE, care)},
+        documents={0: evidence},
         losses={0: (loss,)},
         trouble=text,
     )
@@ -253,14 +279,14 @@ def test_evidence_is_folded_and_names_its_rules() -> None:
     """No window is open; rules that were seen by name stand under it, also where aftercare speaks of them."""
     rule = "0242110ae62e44028a13bf4834780914"
     made = source(rows(2))
-    seen = made.evidence[0].model_copy(
+    seen = made.documents[0].model_copy(
         update={
             "names": {rule: "Anomaly:Header:User-Agent"},
             "findings": (Finding(kind=Kind.GAP, rule=rule, path="/save", requests=3, clients=2, samples=()),),
         }
     )
-    care = made.aftercare[0].model_copy(update={"review": (f"rule {rule} stopped 3 requests",)})
-    made = made.model_copy(update={"evidence": {0: seen}, "aftercare": {0: care}})
+    care = care_of(made).model_copy(update={"review": (f"rule {rule} stopped 3 requests",)})
+    made = made.model_copy(update={"documents": {0: seen}, "records": {0: kept(ZONE, care)}})
     # An identifier may be broken in its middle.
     shown = render_report(report_data(made), made.rows).replace("<wbr>", "")
     assert "<details open" not in shown
@@ -318,9 +344,9 @@ def test_a_cell_says_its_heading_and_breaks_long_words_at_joints_alone() -> None
 def test_aftercare_names_the_range_and_the_verb() -> None:
     """Configuration for another range than the provider's would weaken the zone; one of before names none."""
     made = source(rows(2))
-    old = made.aftercare[0]
-    named = {0: old.model_copy(update={"provider": "4"}), 1: old}
-    made = made.model_copy(update={"aftercare": named})
+    old = care_of(made)
+    named = {0: kept(ZONE, old.model_copy(update={"provider": "4"})), 1: kept(ZONE, old)}
+    made = made.model_copy(update={"records": named})
     shown = render_report(report_data(made), made.rows)
     for place, said in ((0, "For provider 4."), (1, "which named no range: do not apply it.")):
         name = made.rows[place].name
@@ -370,10 +396,13 @@ def test_what_migrations_lost_is_named() -> None:
         for number in range(45)
     )
     seen = source(rows(2))
-    care = seen.aftercare[0].model_copy(update={"losses": lost})
-    seen = seen.model_copy(update={"aftercare": {0: care, 1: care}, "losses": {0: lost, 1: lost}})
+    care = care_of(seen).model_copy(update={"losses": lost})
+    seen = seen.model_copy(
+        update={"records": {0: kept(ZONE, care), 1: kept(ZONE, care)}, "losses": {0: lost, 1: lost}}
+    )
     data = report_data(seen)
-    assert data.losses[0] == ("rule 981100 (A robot) of Core: off", 2) and len(data.losses) == 45
+    assert isinstance(data.area, WafSections)
+    assert data.area.losses[0] == ("rule 981100 (A robot) of Core: off", 2) and len(data.area.losses) == 45
     text = Reader(render_report(data, seen.rows)).text
     assert "rule 981144 (A robot) of Core: off" in text
     assert f"5 more: edgeshift snapshot {seen.rows[0].name}" in text
@@ -383,7 +412,7 @@ def test_what_migrations_lost_is_named() -> None:
 
 def test_nothing_at_all_is_a_report_too() -> None:
     """A campaign without zones, decisions or evidence still has a page that says so."""
-    bare = source([]).model_copy(update={"timelines": {}, "evidence": {}, "aftercare": {}})
+    bare = source([]).model_copy(update={"timelines": {}, "documents": {}, "records": {}})
     text = Reader(render_report(report_data(bare), [])).text
     assert "No failures, no unknown results" in text
     assert "No validation window was judged" in text

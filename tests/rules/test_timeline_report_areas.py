@@ -16,8 +16,9 @@ from edgeshift.messages import CampaignSummary, WaveSummary
 from edgeshift.model.fleet import Area, ScopeKind
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, in_words
-from edgeshift.views.report_data import Source, report_data
+from edgeshift.views.report_data import report_data
 from edgeshift.views.report_page import render_report
+from edgeshift.views.report_source import Source
 from edgeshift.views.rows import ZoneRow
 
 BEGAN = datetime(2023, 11, 1, tzinfo=UTC)
@@ -126,7 +127,7 @@ ESC_ROWS = [
 
 def test_a_report_of_esc_says_what_needs_a_replacement() -> None:
     """By feature over all scopes, with where it was seen; what was rolled back, why and in which time."""
-    shown = text(source(Area.ESC, ESC_ROWS, probes={0: probe("z0.example"), 1: probe("z1.example")}))
+    shown = text(source(Area.ESC, ESC_ROWS, documents={0: probe("z0.example"), 1: probe("z1.example")}))
     assert "2 scopes were probed with and without the secret: 18 URLs" in shown
     assert (
         "Control comparisons: 0 of 18 differed" in shown
@@ -157,7 +158,7 @@ def test_a_report_of_log_fields_says_which_fields_arrive() -> None:
         ),
     }
     rows = [row(index, Area.LOG_FIELDS, "settled", "written") for index in range(3)]
-    shown = text(source(Area.LOG_FIELDS, rows, judged=judged))
+    shown = text(source(Area.LOG_FIELDS, rows, documents=judged))
     assert "30 log entries of 2 zones were read" in shown
     assert "request header x-a 1 0 1 0 0 0" in shown
     assert "cookie Id 0 1 0 0 0 0" in shown and "response header x-late 0 0 0 1 0 0" in shown
@@ -192,7 +193,7 @@ def test_nothing_at_all_is_a_report_too(area: Area) -> None:
 def test_what_the_edge_answered_stays_text() -> None:
     """Paths, values and reasons come from outside."""
     rows = [rolled_back(0, HOSTILE, 1.0, HOSTILE)]
-    found = page(source(Area.ESC, rows, probes={0: probe("z0.example", path=f"/{HOSTILE}")}))
+    found = page(source(Area.ESC, rows, documents={0: probe("z0.example", path=f"/{HOSTILE}")}))
     # A long word may be broken at its joints.
     found = found.replace("<wbr>", "")
     assert "<script" not in found and html.escape(HOSTILE) in found.replace("&#34;", "&quot;")
@@ -201,7 +202,7 @@ def test_what_the_edge_answered_stays_text() -> None:
 
 def test_tables_have_captions_and_links_lead_somewhere() -> None:
     """In each area's page."""
-    for area, more in ((Area.ESC, {"probes": {0: probe("z0.example")}}), (Area.LOG_FIELDS, {})):
+    for area, more in ((Area.ESC, {"documents": {0: probe("z0.example")}}), (Area.LOG_FIELDS, {})):
         found = page(source(area, [row(0, area, "rolled_back", "why"), row(1, area, "settled")], **more))
         assert found.count("<table") == found.count("<caption>")
         ids = set(re.findall(r'id="([^"]+)"', found))

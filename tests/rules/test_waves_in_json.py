@@ -6,8 +6,9 @@ import json
 
 from edgeshift.messages import Book, Step, Waiting, WaveSummary, ZoneAssessment
 from edgeshift.model.fleet import Plan, Wave, Zone
+from edgeshift.views.csv_rows import as_csv
 from edgeshift.views.entries import Attempt
-from edgeshift.views.rows import ZoneRow, as_csv
+from edgeshift.views.rows import ZoneRow
 from edgeshift.views.waves import assessment_data, summary_data, wave_data
 from tests.rules.test_timeline_watch import BEGAN, PRINT, summary
 

@@ -21,13 +21,11 @@ from edgeshift.stores.documents import (
     CountedCommit,
     CoveredZones,
     EffectTook,
-    EscRecord,
     EvidenceGathered,
     FrozenTargets,
     Intent,
     JobBefore,
     JobCreated,
-    LogFieldsRecord,
     NothingMore,
     PlannedReading,
     PlannedReadings,
@@ -42,8 +40,10 @@ from edgeshift.stores.documents import (
     StepWritten,
     TargetCalls,
     Unproven,
-    WafRecord,
 )
+from edgeshift.stores.documents.areas.esc import EscRecord
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.stores.documents.intents import ClosedAs
 
 AT = datetime(2024, 2, 1, 9, 30, 0, 250, tzinfo=UTC)

@@ -11,13 +11,14 @@ import pytest
 from pydantic import BaseModel
 
 from activities.change.intents import as_begun
-from edgeshift.areas import waf
+from edgeshift.areas import BUILT_IN, waf
 from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.model.digests import canonical_bytes, sha256
 from edgeshift.model.fleet import Area
 from edgeshift.stores import documents
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import (
+    DOCUMENTS,
     Document,
     DocumentUnreadable,
     Intent,
@@ -26,7 +27,6 @@ from edgeshift.stores.documents import (
     Proposal,
     Snapshot,
     SnapshotTaken,
-    WafRecord,
     ZoneRecord,
     create_record,
     decoded,
@@ -36,7 +36,7 @@ from edgeshift.stores.documents import (
     put_document,
     snapshot_key,
 )
-from edgeshift.views.archive_texts import loss_lines
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from tests.service.archived_documents import AT, BODY, CASES, LOSS, RECORD, RECORD_JSON, ZONE
@@ -57,7 +57,9 @@ def test_a_document_is_written_as_ever_and_read_back_as_it_was(
 def test_every_document_is_in_the_table_above() -> None:
     """Of each model that is archived at all, but for those that are the base of others."""
     tried = {model.__name__.partition("[")[0] for _, model, _ in CASES}
-    models = {name for name in documents.__all__ if isinstance(getattr(documents, name), type)}
+    found = [getattr(documents, name) for name in documents.__all__]
+    found += [DOCUMENTS.of(area).record for area in BUILT_IN]
+    models = {one.__name__: one for one in found if isinstance(one, type)}
     bases = {
         "Document",
         "DocumentUnreadable",
@@ -67,9 +69,9 @@ def test_every_document_is_in_the_table_above() -> None:
         "Advice",
         "TargetCalls",
     }
-    assert models - bases == tried
-    for name in models:
-        assert getattr(documents, name).__doc__, name
+    assert models.keys() - bases == tried
+    for name, model in models.items():
+        assert model.__doc__, name
 
 
 def test_a_record_is_read_as_what_all_areas_have() -> None:
@@ -164,9 +166,12 @@ async def test_documents_of_earlier_versions_have_their_losses_in_sentences(tmp_
     assert (found.losses, found.lost) == (("3 rules",), None)
     care = {"terraform": "t", "state_rm": ["rm"], "review": ["re-create by hand: 3 rules", "look"]}
     record = await archive.put_json({**RECORD_JSON, "evidence": "", "aftercare": care})
-    aftercare = (await get_document(archive, WafRecord, record)).aftercare
-    assert aftercare.losses == ()
-    assert loss_lines(aftercare, "shop.example") == ["re-create by hand: 3 rules"]
+    assert (await get_document(archive, WafRecord, record)).aftercare.losses == ()
+    seen = Entry(at=AT, kind=EntryKind.VERIFIED, text="verified", event=7, objects={"record": record})
+    attempt = Attempt(number=1, campaign="x", run_ids=["r"], started_at=AT, entries=[seen])
+    timeline = Timeline(zone=ZONE.id, name=ZONE.name, sentence="", attempts=[attempt])
+    (entry,) = (await with_archived(timeline, archive)).attempts[0].entries
+    assert (entry.details, entry.losses) == (["re-create by hand: 3 rules"], [])
 
 
 async def test_history_names_what_a_migration_lost(tmp_path: Path) -> None:

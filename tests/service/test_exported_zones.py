@@ -12,7 +12,8 @@ from edgeshift.areas.waf.terraform import RANGES, EntryPoint, ExportedZone, terr
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Proposal, WafRecord, put_document
+from edgeshift.stores.documents import Proposal, put_document
+from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.views.exporting import LeftOut, exported_zone
 from edgeshift.views.rows import ZoneRow
 

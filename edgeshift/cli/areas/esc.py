@@ -11,6 +11,7 @@ from rich.text import Text
 
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.campaign_file.forecast import calls_a_second
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.parts import LONGEST, MOST_LINES, CliPart
@@ -153,7 +154,7 @@ class EscCli(CliPart):
         """How the probe ended, and what it looked at; its differences are in the body that is signed."""
         from edgeshift.views.parts import VIEWS
 
-        found = bool(shown.probe and shown.probe.differences)
+        found = isinstance(shown.evidence, ProbeReport) and bool(shown.evidence.differences)
         for number, line in enumerate(VIEWS.of(shown.area).seen_lines(shown, most)):
             shell.tell(line, lead="probe: ", longest=LONGEST, style="yellow" if found and not number else "")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from edgeshift.cli.parts import LONGEST, MOST_LINES, VERDICTS, CliPart, tell_some, whole_of
+from edgeshift.cli.parts import LONGEST, MOST_LINES, VERDICTS, CliPart, whole_of
 from edgeshift.cli.shell import Shell
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
@@ -35,26 +35,24 @@ class WafCli(CliPart):
             zones = f"{counted(enterprise, 'Enterprise zone')} {agreed(enterprise, 'waits', 'wait')}"
             console.print(f"{zones} {window} in each validation window.")
 
-    def show_step(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
-        """What would be committed or deleted, and what of it stops nothing."""
-        super().show_step(shell, shown, most)
-        tell_some(shell, "only logs, as signed: ", shown.only_log, most, whole_of(shown))
-
     def show_evidence(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
         """What the validation window saw."""
-        if shown.evidence is None:
+        from edgeshift.areas.waf.evidence import Evidence
+
+        if not isinstance(shown.evidence, Evidence):
             from edgeshift.views.parts import VIEWS
 
             for line in VIEWS.of(shown.area).seen_lines(shown, most):
                 shell.tell(line, lead="evidence: ")
             return
         from edgeshift.areas.waf.evidence_texts import CONSENT, LOG_ONLY
+        from edgeshift.areas.waf.shown import shown_of
 
         _show_verdict(shell, "evidence", shown.evidence)
         _show_lines(shell, shown.evidence, shown, most)
-        if shown.earlier is not None:
-            _show_verdict(shell, "the shadow window before", shown.earlier)
-            _show_lines(shell, shown.earlier, shown, most, besides=(LOG_ONLY, CONSENT))
+        if (earlier := shown_of(shown.own).earlier) is not None:
+            _show_verdict(shell, "the shadow window before", earlier)
+            _show_lines(shell, earlier, shown, most, besides=(LOG_ONLY, CONSENT))
 
 
 def _show_lines(
@@ -62,10 +60,12 @@ def _show_lines(
 ) -> None:
     """Print what a window saw, each finding in the colour of its own verdict."""
     from edgeshift.areas.waf.evidence_texts import evidence_lines, finding_line
+    from edgeshift.areas.waf.shown import shown_of
 
-    known = {**found.names, **shown.names}
+    names = shown_of(shown.own).names
+    known = {**found.names, **names}
     verdicts = {finding_line(one, known, most): one.verdict for one in found.findings if one.verdict}
-    for line in evidence_lines(found, most, shown.names, rules=most, where=whole_of(shown)):
+    for line in evidence_lines(found, most, names, rules=most, where=whole_of(shown)):
         if line not in besides:
             verdict = verdicts.get(line)
             style = VERDICTS[verdict.value] if verdict and verdict.value != "pass" else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -15,7 +14,7 @@ from edgeshift.messages import ZoneState
 from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body, canonical_bytes
 from edgeshift.operations.errors import NotAsSigned
-from edgeshift.operations.parts import Cause, ProposalPart, joined
+from edgeshift.operations.parts import Cause, Facts, ProposalPart, joined
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Snapshot, get_document
 
@@ -25,7 +24,7 @@ class EscProposals(ProposalPart):
 
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
-    ) -> dict[str, Any]:
+    ) -> Facts:
         """The probe and the body. The differences are shown as they are signed, and not once more as losses.
         Raises ArchiveError; NotAsSigned where the probe that is shown did not find what is signed.
         """
@@ -38,9 +37,9 @@ class EscProposals(ProposalPart):
             await get_document(archive, Snapshot[esc.Reading], state.snapshot) if state.snapshot else None
         )
         always = snapshot.reading.always if snapshot else None
-        return {"losses": (), "probe": probe, "items": items(body, always)}
+        return Facts(items=items(body, always), losses=())
 
-    def cause(self, evidence: BaseModel | None, names: Mapping[str, str]) -> Cause | None:
+    def cause(self, evidence: BaseModel | None, own: BaseModel | None) -> Cause | None:
         """Why the probe does not say enough to be taken for granted."""
         if not isinstance(evidence, ProbeReport):
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -11,7 +10,7 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.body_items import items
 from edgeshift.messages import ZoneState
 from edgeshift.model.digests import Body
-from edgeshift.operations.parts import ProposalPart
+from edgeshift.operations.parts import Facts, ProposalPart
 from edgeshift.profiles import SPECIFICATION
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Snapshot, get_document
@@ -24,17 +23,17 @@ class LogFieldsProposals(ProposalPart):
 
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
-    ) -> dict[str, Any]:
+    ) -> Facts:
         """What the proposal's body asks for, beside what the snapshot shows. Raises ArchiveError."""
         kind = Snapshot[log_fields.Reading]
         snapshot = await get_document(archive, kind, state.snapshot) if state.snapshot else None
-        return {
-            "items": items(
+        return Facts(
+            items=items(
                 body,
                 snapshot.reading if snapshot else None,
                 snapshot.facts if snapshot else SPECIFICATION,
-            ),
-        }
+            )
+        )
 
     def without_own_names(self, text: str) -> str:
         """Without the number that the service has given a log job: another zone's has another."""

@@ -14,15 +14,18 @@ from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_texts import cause_text, rules_of_cause
 from edgeshift.areas.waf.losses import of_fate
-from edgeshift.areas.waf.rule_items import items
+from edgeshift.areas.waf.rule_items import DELETION, items
+from edgeshift.areas.waf.shown import WafShown, shown_of
 from edgeshift.areas.waf.standing import standing
 from edgeshift.messages import Step, ZoneState
+from edgeshift.model.body_view import Item
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.digests import Body
-from edgeshift.operations.parts import Cause, CheckPart, ProposalPart, TargetCheck
+from edgeshift.operations.parts import Cause, CheckPart, Facts, ProposalPart, TargetCheck
 from edgeshift.service_api import ServiceClient
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document
+from edgeshift.stores.documents import Proposal, Snapshot, get_document
+from edgeshift.stores.documents.areas.waf import WafRecord
 
 
 def rule_names(reading: waf.Reading | None, *evidence: Evidence | None) -> dict[str, str]:
@@ -41,7 +44,7 @@ class WafProposals(ProposalPart):
 
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
-    ) -> dict[str, Any]:
+    ) -> Facts:
         """What the zone's snapshot and the evidence say, and the body rule by rule. Raises ArchiveError."""
         snapshot = (
             await get_document(archive, Snapshot[waf.Reading], state.snapshot) if state.snapshot else None
@@ -52,27 +55,42 @@ class WafProposals(ProposalPart):
         read = evidence if isinstance(evidence, Evidence) else None
         earlier = await get_document(archive, Evidence, read.earlier) if read and read.earlier else None
         names = rule_names(snapshot.reading if snapshot else None, earlier, read)
-        return {
-            "names": names,
-            "items": items(body, snapshot.reading.entry_point if snapshot else None, names),
-            "losses": tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST))),
-            "compare": tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.COMPARE))),
-            "lost": lost,
-            "warnings": (
+        return Facts(
+            items=items(body, snapshot.reading.entry_point if snapshot else None, names),
+            losses=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST))),
+            compare=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.COMPARE))),
+            warnings=(
                 *(found.warnings if found else ()),
                 *(waf.protection_warnings(snapshot.reading, body) if snapshot and commits else ()),
             ),
-            "overrides": found.overrides if found else (),
-            "evidence": read,
-            "earlier": earlier,
-            "only_log": waf.only_logging(body),
-        }
+            speaks_against=read is not None and read.verdict is EvidenceVerdict.FAIL,
+            own=WafShown(
+                earlier=earlier,
+                only_log=waf.only_logging(body),
+                overrides=found.overrides if found else (),
+                names=names,
+            ),
+        )
 
-    def cause(self, evidence: BaseModel | None, names: Mapping[str, str]) -> Cause | None:
+    def json(self, own: BaseModel | None) -> dict[str, Any]:
+        """The window before, and what rules are called."""
+        shown = shown_of(own)
+        return {"earlier_evidence": shown.earlier, "names": dict(shown.names)}
+
+    def items_of(self, body: Body) -> tuple[Item, ...]:
+        """A body of rules, rule by rule."""
+        return items(body, None) if body.get("rules") else ()
+
+    def same_thing(self, before: Body, body: Body) -> bool:
+        """Whether both commit, or both delete overrides."""
+        return (before.get("name") == DELETION) == (body.get("name") == DELETION)
+
+    def cause(self, evidence: BaseModel | None, own: BaseModel | None) -> Cause | None:
         """Why the evidence of its window did not pass, with the rules that it is about."""
         if not isinstance(evidence, Evidence) or evidence.verdict is EvidenceVerdict.PASS:
             return None
         code = evidence.cause.value if evidence.cause else evidence.verdict.value
+        names = shown_of(own).names
         return Cause.of(code, cause_text(evidence, names), *rules_of_cause(evidence))
 
     def seen_of_all(self, evidence: Mapping[str, BaseModel | None]) -> Sequence[str]:

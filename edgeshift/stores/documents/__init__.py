@@ -1,9 +1,9 @@
 """The documents of the archive, each a model, written and read by one pair of functions.
 
-The models here are those that lie in the archive alone. Others are archived as the models that they are
-elsewhere: ``CampaignSpec`` (the campaign file), ``PlanReport`` (a plan), ``Evidence`` (a window's events),
-``ProbeReport`` and ``Baseline`` (a probe), ``Judgement`` (log entries). ``edgeshift/testbed/invariants``
-reads the same bytes with code of its own.
+The models here are those that lie in the archive alone; the records of the areas are in ``areas``. Others
+are archived as the models that they are elsewhere: ``CampaignSpec`` (the campaign file), ``PlanReport`` (a
+plan), ``Evidence`` (a window's events), ``ProbeReport`` and ``Baseline`` (a probe), ``Judgement`` (log
+entries). ``edgeshift/testbed/invariants`` reads the same bytes with code of its own.
 """
 
 from typing import TYPE_CHECKING
@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING
 from edgeshift.runtime.lazily import names_of
 
 if TYPE_CHECKING:
-    from edgeshift.stores.documents.areas.esc import EscRecord
-    from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
-    from edgeshift.stores.documents.areas.waf import WafRecord
     from edgeshift.stores.documents.calls import CallsMade, TargetCalls, calls_folder
     from edgeshift.stores.documents.codec import (
         Document,
@@ -75,13 +72,11 @@ __all__ = [
     "DocumentUnreadable",
     "DocumentsPart",
     "EffectTook",
-    "EscRecord",
     "EvidenceGathered",
     "FrozenTargets",
     "Intent",
     "JobBefore",
     "JobCreated",
-    "LogFieldsRecord",
     "NothingMore",
     "PlannedReading",
     "PlannedReadings",
@@ -96,7 +91,6 @@ __all__ = [
     "StepWritten",
     "TargetCalls",
     "Unproven",
-    "WafRecord",
     "WatchedRecord",
     "ZoneRecord",
     "calls_folder",
@@ -128,9 +122,6 @@ _NAMES = {
         "get_record",
         "put_document",
     ),
-    "areas.esc": ("EscRecord",),
-    "areas.log_fields": ("LogFieldsRecord",),
-    "areas.waf": ("WafRecord",),
     "calls": ("CallsMade", "TargetCalls", "calls_folder"),
     "effects": ("EffectTook",),
     "gathered": ("EvidenceGathered", "gathered_key"),

@@ -28,10 +28,8 @@ from edgeshift.operations.steering import abort, pause, resume
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.approver import Approver
-from edgeshift.testbed.demo.part import Part
+from edgeshift.testbed.demo.part import Beside, Part
 from edgeshift.testbed.demo.scenario import APPROVER, OPERATOR, Scenario
-from edgeshift.testbed.demo.support_desk import SupportDesk
-from edgeshift.testbed.demo.visitors import Visitors
 from edgeshift.testbed.invariants.seen import Signature, StopRecord, Word
 from edgeshift.testbed.stack import Stack
 from edgeshift.views.watching import watch_campaign
@@ -121,11 +119,8 @@ async def play(
         )
         for spec in (main, *others)
     ]
-    fixes = [scenario.fixed] if scenario.fixed else []
-    desk = SupportDesk(client, running.control, fixes, by="sam (support)", say=teller.say)
-    work = [desk.work(), *(approver.work() for approver in approvers)]
-    if part.visited:
-        work.append(Visitors(running.control, scenario).work())
+    people = part.people(Beside(client, running.control, scenario, teller.say))
+    work = [*(one.work() for one in people), *(approver.work() for approver in approvers)]
     async with _at_work(*work):
         stops = [
             asyncio.create_task(_pause_in_the_middle(client, main.name, pens[OPERATOR], teller.say)),
@@ -144,7 +139,7 @@ async def play(
     for approver in approvers:
         played.signatures += approver.signatures
         played.bodies += approver.bodies
-    played.words = desk.words
+    played.words = [word for one in people for word in one.words]
     return played
 
 

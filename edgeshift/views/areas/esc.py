@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
+from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.counts import counted
 from edgeshift.stores.documents import ProbedProposal, Proposal
-from edgeshift.views.archive_texts import coverage_lines
+from edgeshift.views.areas.esc_activities import tell_probed
+from edgeshift.views.areas.esc_lines import coverage_lines, probe_lines, watched_lines
 from edgeshift.views.parts import ViewPart
+from edgeshift.views.words import short
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
+    from edgeshift.views.report_source import Source
 
 
 class EscViews(ViewPart):
@@ -19,12 +26,20 @@ class EscViews(ViewPart):
 
     signs_evidence = True
     proposals = (ProbedProposal, Proposal)
-    tells_additions = False
+    documents = MappingProxyType({"probe": (ProbeReport,)})
+    tellers = MappingProxyType({"probe_esc_scope": tell_probed})
     template = "area_esc.html.j2"
 
     def evidence(self, verdict: EvidenceVerdict) -> str:
         """How the probe ended. That it could be made says nothing of what it found."""
         return "probe finished" if verdict is EvidenceVerdict.PASS else "probe finished, with doubts"
+
+    def report(self, source: Source) -> BaseModel:
+        """What needs a replacement, by the probes."""
+        from edgeshift.views.areas.esc_report import sections
+
+        probes = {index: one for index, one in source.documents.items() if isinstance(one, ProbeReport)}
+        return sections(source.rows, probes)
 
     def step_text(self, shown: Preview) -> str:
         """What would be turned off."""
@@ -34,10 +49,21 @@ class EscViews(ViewPart):
 
     def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """How the probe ended, and what it looked at; its differences are in the body that is signed."""
-        if shown.probe is None:
+        if not isinstance(shown.evidence, ProbeReport):
             return []
-        found = counted(len(shown.probe.differences), "difference")
-        return [f"finished, {found}", *coverage_lines(shown.probe, most)]
+        found = counted(len(shown.evidence.differences), "difference")
+        return [f"finished, {found}", *coverage_lines(shown.evidence, most)]
+
+    def lines(self, role: str, document: BaseModel) -> list[str]:
+        """What a probe found, or what was seen while the scope was watched. What a proposal adds is in its
+        probe, which is told by itself.
+        """
+        if isinstance(document, ProbeReport):
+            return probe_lines(document) if role == "probe" else watched_lines(document)
+        found = [f"to know: {one}" for one in document.warnings] if isinstance(document, Proposal) else []
+        if isinstance(document, ProbedProposal):
+            found.append(f"baseline {short(document.baseline)} in the archive, for the looks after it")
+        return found
 
 
 PART = EscViews()

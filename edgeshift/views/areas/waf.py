@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from edgeshift.areas import waf
+from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.areas.waf.evidence_texts import evidence_lines
+from edgeshift.areas.waf.loss_texts import text_of_loss
+from edgeshift.areas.waf.losses import Fate, Loss, lost_counts
+from edgeshift.areas.waf.shown import shown_of
 from edgeshift.areas.waf.terraform import DEFAULT_RANGE
 from edgeshift.messages import Step
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.stores.documents import ZoneRecord
+from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.views.areas.waf_activities import tell_gathered, tell_verified
 from edgeshift.views.areas.waf_snapshot import snapshot_lines
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.parts import ViewPart
@@ -19,6 +30,13 @@ from edgeshift.views.words import joined, moment
 
 if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
+    from edgeshift.views.report_source import Source
+
+LABELS = {Fate.LOST: "lost", Fate.COMPARE: "to compare"}
+"""What became of a setting, for a timeline."""
+
+OF_EARLIER_VERSIONS = "re-create by hand: "
+"""What earlier versions said of lost settings, beside what else there was to review."""
 
 NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
@@ -27,18 +45,49 @@ class WafViews(ViewPart):
     """What a person sees of a migration."""
 
     template = "area_waf.html.j2"
+    seen_template = "seen_waf.html.j2"
+    counts_losses = True
     terraform = True
     proposals = ()
+    tellers = MappingProxyType({"verify_waf_zone": tell_verified, "gather_evidence": tell_gathered})
 
     def sentence(self, name: str, attempts: Sequence[Attempt]) -> str | None:
         """What happened to the zone, and who agreed."""
         return _sentence(name, attempts)
 
+    def report(self, source: Source) -> BaseModel:
+        """The evidence of windows, and what is left to do."""
+        from edgeshift.views.areas.waf_report import sections
+
+        windows = {index: one for index, one in source.documents.items() if isinstance(one, Evidence)}
+        cares = {index: one.aftercare for index, one in source.records.items() if isinstance(one, WafRecord)}
+        lost = {index: _losses(some) for index, some in source.losses.items()}
+        return sections(source.rows, windows, cares, lost)
+
+    def losses(self, record: ZoneRecord) -> tuple[Loss, ...]:
+        """Settings of the previous WAF that were not carried over, or are to be compared."""
+        return record.aftercare.losses if isinstance(record, WafRecord) else ()
+
+    def lost(self, losses: Sequence[BaseModel]) -> dict[str, int]:
+        """How many rules and groups are lost."""
+        return lost_counts(_losses(losses))
+
+    def filters(self) -> Mapping[str, Callable[..., Any]]:
+        """What says evidence and losses in words."""
+        from edgeshift.views.areas.waf_report import FILTERS
+
+        return FILTERS
+
     def step_text(self, shown: Preview) -> str:
         """What would be committed or deleted."""
         if shown.step is Step.DELETE_OVERRIDES:
-            return f"delete {counted(len(shown.overrides), 'URI-based override')}; this cannot be undone"
-        return f"commit {counted(shown.rules, 'rule')}; this cannot be undone"
+            overrides = counted(len(shown_of(shown.own).overrides), "URI-based override")
+            return f"delete {overrides}; this cannot be undone"
+        return f"commit {counted(len(shown.body.get('rules') or ()), 'rule')}; this cannot be undone"
+
+    def remarks(self, shown: Preview) -> list[tuple[str, Sequence[str]]]:
+        """What of it stops nothing."""
+        return [("only logs, as signed", shown_of(shown.own).only_log)]
 
     def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """That nothing was seen of what is committed, where that is so."""
@@ -63,6 +112,26 @@ class WafViews(ViewPart):
     def reads(self, objects: Mapping[str, str]) -> bool:
         """Its snapshots and proposals are told where people sign; of its record, what was lost."""
         return bool({"evidence", "record"} & objects.keys())
+
+    def lines(self, role: str, document: BaseModel) -> list[str]:
+        """What was seen in a window; of a record of an earlier version, what it counted as lost."""
+        if isinstance(document, Evidence):
+            return evidence_lines(document)
+        if isinstance(document, WafRecord) and not document.aftercare.losses:
+            return [text for text in document.aftercare.review if text.startswith(OF_EARLIER_VERSIONS)]
+        return super().lines(role, document)
+
+    def loss_text(self, loss: BaseModel) -> str:
+        """A setting, and whether it is lost."""
+        return f"{LABELS[loss.fate]}: {text_of_loss(loss)}" if isinstance(loss, Loss) else str(loss)
+
+    def evidence_of(self, record: ZoneRecord) -> str:
+        """That of its window was told when it was gathered."""
+        return "" if isinstance(record, WafRecord) else record.evidence
+
+
+def _losses(some: Sequence[BaseModel]) -> list[Loss]:
+    return [one for one in some if isinstance(one, Loss)]
 
 
 def _sentence(name: str, attempts: Sequence[Attempt]) -> str:

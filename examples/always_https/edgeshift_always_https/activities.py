@@ -14,7 +14,8 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Confirm, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.stores.documents import Advice, WatchedRecord, put_document
+from edgeshift.stores.documents import Advice, put_document
+from edgeshift_always_https.documents import AlwaysHttpsRecord
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
 from edgeshift_always_https.rules import other
 from edgeshift_always_https.section import AlwaysHttpsSection
@@ -105,17 +106,17 @@ class AlwaysHttpsActivities:
                 return Watched.as_unsure(NOT_ENOUGH)
             await seen_through(self._connections, zone, start.area, own.sent)
         shows = Shows(value=wanted).reason()
-        return Watched.as_done(shows, record=await self._record(message, text_of(shows)))
+        return Watched.as_done(shows, record=await self._record(message, text_of(shows), wanted))
 
     async def _wanted(self, start: ZoneStart) -> OnOff:
         """The value that the campaign sets."""
         spec = await self._connections.spec(start.spec)
         return spec.section(AlwaysHttpsSection).value
 
-    async def _record(self, message: Watch, said: str) -> str:
+    async def _record(self, message: Watch, said: str, value: OnOff) -> str:
         """How it ended, archived: the digest."""
         prepared = message.prepared
-        record = WatchedRecord(
+        record = AlwaysHttpsRecord(
             zone=message.start.target.zone,
             campaign=message.start.campaign,
             digest=prepared.digest,
@@ -126,6 +127,7 @@ class AlwaysHttpsActivities:
             said=said,
             changed_at=message.since,
             aftercare=Advice(),
+            value=value,
         )
         kept = await put_document(self._connections.archive, record, verify=True)
         await self._connections.results.record_watched(message, kept)

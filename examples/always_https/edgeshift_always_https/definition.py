@@ -43,6 +43,9 @@ DEFINITION = AreaDefinition(
     parts={
         "demo": "edgeshift_always_https.demo:PART",
         "doctor": "edgeshift_always_https.doctor:PART",
+        "documents": "edgeshift_always_https.documents:PART",
+        "proposals": "edgeshift_always_https.proposals:PART",
+        "views": "edgeshift_always_https.views:PART",
         "worker": "edgeshift_always_https.worker:PART",
     },
 )

@@ -10,7 +10,16 @@ from pydantic import BaseModel
 
 from edgeshift.areas.waf import Mode
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages import Confirm, GatherEvidence, Hold, HoldZones, Prepare, Probe, Verify, Watch
+from edgeshift.messages import (
+    Confirm,
+    GatherEvidence,
+    Hold,
+    HoldZones,
+    Prepare,
+    Probe,
+    Watch,
+)
+from edgeshift.messages.areas.waf import Verify
 from edgeshift.stores.documents import CoveredZones, put_document
 from tests.forgeries.running.attack import ENEMY, Attack
 from tests.forgeries.running.dresses import (

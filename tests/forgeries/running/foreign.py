@@ -24,10 +24,9 @@ from edgeshift.messages import (
     ChangeStatus,
     PermitGrant,
     Step,
-    Verification,
-    Verify,
     ZonePhase,
 )
+from edgeshift.messages.areas.waf import Verification, Verify
 from edgeshift.model.fleet import Plan
 from edgeshift.runtime.queues import Queue
 from tests import foreign_kit

@@ -13,7 +13,13 @@ from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import ResultStatement
-from edgeshift.messages import ChangeResult, ChangeStatus, ReportKind, Verification, ZoneReport
+from edgeshift.messages import (
+    ChangeResult,
+    ChangeStatus,
+    ReportKind,
+    ZoneReport,
+)
+from edgeshift.messages.areas.waf import Verification
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import Stage, zone
 from tests.harness.aimed.scene import PATIENCE, ends, judged, quiet, waits

@@ -116,8 +116,9 @@ async def _seen_before(stage: Stage, size: Size) -> list[str]:
         if not causes:
             state = await stage.waits(name, within=200)
             shown = await preview_of(stage.play.archive, state, Area.WAF)
-            if shown.rules < len(given):
-                found.append(f"{name}: {shown.rules} rules are shown, of {len(given)}")
+            rules = len(shown.body.get("rules") or ())
+            if rules < len(given):
+                found.append(f"{name}: {rules} rules are shown, of {len(given)}")
     return found
 
 

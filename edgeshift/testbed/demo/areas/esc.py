@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from edgeshift.model.fleet import Area
-from edgeshift.testbed.demo import scenario_esc
+from edgeshift.testbed.demo.areas import esc_scenario
 from edgeshift.testbed.demo.part import UNDONE, Part
 
 PART = Part(
     area=Area.ESC,
     zones=60,
-    arrange=scenario_esc.arrange,
-    options=scenario_esc.options,
-    specs=scenario_esc.specs,
-    judge=scenario_esc.judge,
+    arrange=esc_scenario.arrange,
+    options=esc_scenario.options,
+    specs=esc_scenario.specs,
+    judge=esc_scenario.judge,
     shows=UNDONE,
-    sighting=scenario_esc.CAMPAIGN,
+    sighting=esc_scenario.CAMPAIGN,
     result="demo-esc.json",
-    clock=scenario_esc.CLOCK,
+    clock=esc_scenario.CLOCK,
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.testbed.demo import scenario_log_fields
+from edgeshift.testbed.demo.areas import log_fields_scenario
+from edgeshift.testbed.demo.areas.log_fields_visitors import Visitors
 from edgeshift.testbed.demo.part import UNDONE, Part
 
 PART = Part(
     area=Area.LOG_FIELDS,
     zones=60,
-    arrange=scenario_log_fields.arrange,
-    options=scenario_log_fields.options,
-    specs=scenario_log_fields.specs,
-    judge=scenario_log_fields.judge,
+    arrange=log_fields_scenario.arrange,
+    options=log_fields_scenario.options,
+    specs=log_fields_scenario.specs,
+    judge=log_fields_scenario.judge,
     shows=(*UNDONE, ZoneOutcome.BLOCKED),
-    sighting=scenario_log_fields.CAMPAIGN,
+    sighting=log_fields_scenario.CAMPAIGN,
     result="demo-log-fields.json",
-    visited=True,
+    people=lambda beside: [Visitors(beside.control, beside.scenario)],
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.testbed.demo import scenario
+from edgeshift.testbed.demo.areas import waf_scenario
+from edgeshift.testbed.demo.areas.waf_support import SupportDesk
 from edgeshift.testbed.demo.part import Part
 
 _MIGRATED = (
@@ -21,11 +22,14 @@ _MIGRATED = (
 PART = Part(
     area=Area.WAF,
     zones=120,
-    arrange=scenario.arrange,
-    options=scenario.options,
-    specs=scenario.specs,
-    judge=scenario.judge,
+    arrange=waf_scenario.arrange,
+    options=waf_scenario.options,
+    specs=waf_scenario.specs,
+    judge=waf_scenario.judge,
     shows=_MIGRATED,
+    people=lambda beside: [
+        SupportDesk(beside, [beside.scenario.parts[waf_scenario.FIXED]], by="sam (support)")
+    ],
     sighting="migrated",
     result="demo-waf.json",
     # The demo without an area has a result by its own name.

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
 from edgeshift.model.fleet import Area, zone_migration_id
 from edgeshift.profiles import SPECIFICATION
-from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.demo.part import Beside
 from edgeshift.testbed.invariants.seen import Word
 
 LOOKS_EVERY = 1.0
-
-Say = Callable[[str], None]
 
 
 class SupportDesk:
@@ -28,15 +25,13 @@ class SupportDesk:
     What it said is in ``words``: a record of its own, for the checkers.
     """
 
-    def __init__(
-        self, client: Client, control: Control, fixes: Iterable[str], *, by: str, say: Say = lambda text: None
-    ) -> None:
+    def __init__(self, beside: Beside, fixes: Iterable[str], *, by: str) -> None:
         self.by = by
         self.words: list[Word] = []
-        self._client = client
-        self._control = control
+        self._client = beside.client
+        self._control = beside.control
         self._left = set(fixes)
-        self._say = say
+        self._say = beside.say
 
     async def work(self) -> None:
         """Look for tickets until every zone that is to be fixed is fixed, or until cancelled."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
+from edgeshift.testbed.demo.areas.log_fields_scenario import LONG
 from edgeshift.testbed.demo.scenario import Scenario
-from edgeshift.testbed.demo.scenario_log_fields import LONG
 from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.invariants.seen import Word
 
 EVERY = 1.5
 AT_ONCE = 10
@@ -21,6 +22,7 @@ class Visitors:
     """
 
     def __init__(self, control: Control, scenario: Scenario) -> None:
+        self.words: list[Word] = []
         self._control = control
         self._long = scenario.parts["long"]
         self._zones = [
