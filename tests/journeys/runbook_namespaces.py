@@ -15,7 +15,7 @@ HASTY = """\
 import sys
 from edgeshift.cli.main import called
 from workflows import reversible
-from workflows.zone import steps as zone
+from workflows.zone import changing as zone
 zone.MOST_REFUSED_STARTS = 3
 reversible.MOST_TRIES_BACK = 2
 sys.exit(called(sys.argv[1:]))
