@@ -12,96 +12,41 @@ import httpx
 import pytest
 from temporalio.client import Client
 
-from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.waf import Mode
-from edgeshift.authority.records import SignedRecords
-from edgeshift.authority.signing import FileSigner
-from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import (
-    Change,
     CompareOutcomes,
     Confirm,
     Prepare,
-    Prepared,
-    Step,
     Watch,
-    ZonePhase,
 )
 from edgeshift.messages.areas.waf import Verify
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.queues import Queue
-from edgeshift.stores.documents import FrozenTargets, ProbedProposal, Proposal, get_document, put_document
-from tests.faults_kit import Stage, staged, zone
+from edgeshift.stores.documents import FrozenTargets, Proposal, get_document, put_document
+from tests.faults.strangers_kit import (
+    LONG,
+    beside,
+    committed,
+    in_flight,
+    sent_by,
+    signed_of,
+    stranger,
+    way_back,
+    without_differences,
+)
+from tests.faults_kit import staged, zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import (
-    ESC,
     FAILS_WHEN_OFF,
-    LOG_FIELDS,
     esc_stage,
     esc_zone,
-    log_stage,
-    log_zone,
 )
 from tests.kit import eventually
-from tests.kit.signing import WORKER, key_of, signed
 
 pytestmark = pytest.mark.embedded
-
-LONG = {**ESC["esc"], "observe": "4000h", "every": "2000h"}
-"""A scope is watched for as long as a test takes."""
-
-
-async def stranger(stage: Stage, short: str) -> Attack:
-    """Somebody beside a zone who may send Temporal anything."""
-    state = await stage.play.state(stage.name(short))
-    return Attack(stage, stage.play.client, short, FileSigner(PrivateKey.made()), state, set())
-
-
-async def signed_of(stage: Stage, short: str) -> list[ZoneOutcome]:
-    """The outcomes of a zone that workers have signed."""
-    run = (await stage.play.campaign.describe()).run_id or ""
-    found = await SignedRecords(stage.play.archive).results(stage.play.spec.name, run, stage.id(short), 1)
-    return [said.statement.outcome for said in found]  # type: ignore[union-attr]
-
-
-def beside(stage: Stage, short: str, what: str) -> list[str]:
-    """What is recorded beside the intents of a zone: ``seen``, ``nothing``."""
-    folder = stage.play.folder / "state" / "archive" / what / stage.id(short) / stage.play.spec.area.value
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-
-
-async def without_differences(stage: Stage, prepared: Prepared) -> Prepared:
-    """What a probe would have proposed that had found nothing: any answer of the URLs is as agreed."""
-    archive = stage.play.archive
-    proposal = await get_document(archive, ProbedProposal, prepared.proposal)
-    report = await get_document(archive, ProbeReport, proposal.report)
-    nothing = await put_document(archive, report.model_copy(update={"differences": ()}))
-    forged = await put_document(archive, proposal.model_copy(update={"report": nothing}))
-    return prepared.model_copy(update={"proposal": forged})
-
-
-async def committed(stage: Stage, short: str) -> tuple[Attack, Prepared]:
-    """A scope that was turned off, and is watched; a stranger beside it, and what was sent."""
-    state = await stage.waits(short)
-    await stage.play.sign_zone(stage.name(short), digest=state.digest)
-    await stage.phase(short, ZonePhase.WATCHING)
-    a = await stranger(stage, short)
-    return a, sent_by(a)
-
-
-def sent_by(a: Attack) -> Prepared:
-    """What the zone proposes, or has sent."""
-    return Prepared(
-        verdict=Verdict.READY,
-        snapshot=a.state.snapshot,
-        digest=a.state.digest,
-        fingerprint=a.state.fingerprint,
-        proposal=a.state.proposal,
-    )
 
 
 async def test_a_scope_that_is_off_is_never_signed_as_rolled_back(
@@ -126,41 +71,6 @@ async def test_a_scope_that_is_off_is_never_signed_as_rolled_back(
         assert await signed_of(stage, "a") == []
         assert beside(stage, "a", "seen") == []
         assert await stage.play.is_off(stage.name("a"))
-
-
-async def in_flight(a: Attack, name: str = "in-flight") -> str:
-    """A commit of exactly what the zone proposes, as a worker records it before it sends it: it may still
-    come to show. What may be recorded of it lies under this name.
-    """
-    key = f"intent/{a.state.zone.id}/{a.stage.play.spec.area.value}/{name}"
-    said = {
-        "step": "commit",
-        "at": a.stage.play.now().isoformat(),
-        "campaign": a.stage.play.campaign.id,
-        "run": await a.run(),
-        "attempt": a.state.attempt,
-        "digest": a.state.digest,
-        "fingerprint": a.state.fingerprint,
-        "proposal": a.state.proposal,
-        "snapshot": a.state.snapshot,
-        "drawn": "drawn",
-    }
-    await a.archive.create_once(key, await signed(key, said, key_of(WORKER)))
-    return name
-
-
-async def way_back(a: Attack, prepared: Prepared) -> Change:
-    """A way back of what was sent, under a permit of a stranger's own."""
-    return Change(
-        start=await a.started_with(),
-        step=Step.ROLL_BACK,
-        permit=a.permit(),
-        snapshot=prepared.snapshot,
-        proposal=prepared.proposal,
-        digest=prepared.digest,
-        fingerprint=prepared.fingerprint,
-        window=timedelta(seconds=4),
-    )
 
 
 async def test_no_way_back_crosses_a_commit_that_is_on_its_way(
@@ -308,82 +218,6 @@ async def test_a_scope_of_ours_is_not_signed_as_found_off_in_another_campaigns_n
             _, told = await scheduled(a, "prepare_esc_scope", message, Queue.LONG)
             assert told is not None
         assert await signed_of(stage, "a") == []
-
-
-def logs_headers(name: str) -> dict[str, Any]:
-    """A zone that logs a header of another team's already."""
-    found = log_zone(name, foreign=True)
-    (job,) = found["logs"]["jobs"]
-    job["logpull_options"] = "fields=RayID,RequestHeaders&timestamps=rfc3339"
-    return found
-
-
-async def fields_proposed(stage: Stage, prepared: Prepared, names: list[str]) -> Prepared:
-    """A proposal of other fields, without a log job of its own."""
-    archive = stage.play.archive
-    proposal = await get_document(archive, Proposal, prepared.proposal)
-    fields = {**{kind: [] for kind in proposal.body["fields"]}, "request_headers": names}
-    body = {**proposal.body, "fields": fields, "jobs": {"list": ["RequestHeaders"], "new": None}}
-    forged = await put_document(archive, proposal.model_copy(update={"body": body}))
-    return prepared.model_copy(update={"proposal": forged, "digest": digest(body)})
-
-
-async def test_fields_that_are_there_are_never_signed_as_taken_out(
-    temporal_client: Client, tmp_path: Path
-) -> None:
-    """By a proposal of fields that nobody has written, nor as settled by one of fields of another team's."""
-    verify = {**LOG_FIELDS["log_fields"], "verify": "4000h", "every": "2000h"}
-    async with log_stage(
-        temporal_client, tmp_path, logs_headers("a"), authority=ONE, log_fields=verify
-    ) as stage:
-        a, prepared = await committed(stage, "a")
-        start = await a.started_with()
-        nobodys = await fields_proposed(stage, prepared, ["x-nobody"])
-        others = await fields_proposed(stage, prepared, ["x-team"])
-        for asked in ({"prepared": nobodys, "back": True}, {"prepared": others}, {"prepared": prepared}):
-            message = Watch(start=start, since=stage.play.now(), last=True, **asked)
-            _, told = await scheduled(a, "watch_log_fields_zone", message, Queue.LONG)
-            assert told is not None and not told["done"] and not told["record"], told
-        assert await signed_of(stage, "a") == []
-        assert beside(stage, "a", "seen") == []
-
-
-async def test_rubbish_among_the_intents_holds_no_rollback_of_log_fields_up(
-    temporal_client: Client, tmp_path: Path
-) -> None:
-    """What the campaign has written is taken out again, and nothing else."""
-    verify = {**LOG_FIELDS["log_fields"], "verify": "4000h", "every": "2000h"}
-    async with log_stage(temporal_client, tmp_path, log_zone("a"), authority=ONE, log_fields=verify) as stage:
-        a, prepared = await committed(stage, "a")
-        await a.archive.create_once(f"intent/{a.state.zone.id}/log-fields/x", b"rubbish")
-        _, told = await scheduled(a, "change_zone", await way_back(a, prepared), Queue.CHANGES)
-        assert told["status"] == "answered", told
-        assert len(await stage.play.journal("rulesets.put", stage.name("a"))) == 2
-
-
-@pytest.mark.parametrize("wanted", [True, False])
-async def test_a_commit_of_log_fields_is_closed_by_its_own_fields_alone(
-    temporal_client: Client, tmp_path: Path, wanted: bool
-) -> None:
-    """A commit is in flight; a stranger asks whether fields show that others have written, or that nobody has
-    are out: both are so, and say nothing of it.
-    """
-    more = {"log_fields": {**LOG_FIELDS["log_fields"], "effect_limit": "1h"}}
-    async with log_stage(temporal_client, tmp_path, logs_headers("a"), authority=ONE, **more) as stage:
-        await stage.waits("a")
-        a = await stranger(stage, "a")
-        name = await in_flight(a)
-        forged = await fields_proposed(stage, sent_by(a), ["x-team" if wanted else "x-nobody"])
-        message = Confirm(
-            start=await a.started_with(),
-            prepared=forged,
-            wanted=wanted,
-            limit=timedelta(seconds=5),
-            since=stage.play.now(),
-        )
-        _, told = await scheduled(a, "settle_log_fields_zone", message, Queue.LONG)
-        assert told is not None and told["reached"]
-        assert name not in beside(stage, "a", "nothing")
 
 
 async def test_rules_that_the_campaign_has_not_sent_are_not_signed_as_migrated(

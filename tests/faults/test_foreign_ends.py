@@ -21,7 +21,7 @@ from edgeshift.authority.records import SignedRecords
 from edgeshift.messages import DescribedZones, DescribeZones
 from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
 from edgeshift.runtime.queues import Queue
-from tests.faults.test_asked_by_strangers import stranger
+from tests.faults.strangers_kit import stranger
 from tests.faults_kit import Stage, staged, zone
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE

@@ -17,7 +17,7 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.runtime.queues import Queue
 from edgeshift.stores.documents import Proposal
 from edgeshift.stores.documents.proposals import put_proposal
-from tests.faults.test_asked_by_strangers import stranger
+from tests.faults.strangers_kit import stranger
 from tests.forgeries.running.attack import Attack, requests
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE

@@ -32,8 +32,8 @@ from tests.pages.page_kit import zones
 from tests.pages.screenshots import IMAGES, KEY, MOST_BYTES, SHOTS, key, take
 from tests.pages.screenshots import notes as notes_of
 from tests.pages.waiting_kit import PAGES, approval_data
+from tests.rules.report_kit import page as page_of
 from tests.rules.test_approval_page import with_text
-from tests.rules.test_timeline_report import page as page_of
 
 pytestmark = pytest.mark.timeout(3_000)
 

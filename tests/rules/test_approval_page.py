@@ -20,7 +20,8 @@ from edgeshift.runtime.safe_text import visible
 from edgeshift.views.approval import Approval, Sheet, WithSupport, render_approval
 from tests.pages.page_kit import evidence, zones
 from tests.pages.waiting_kit import approval, approval_data, esc_approval
-from tests.rules.test_timeline_report import HOSTILE, Reader
+from tests.rules.report_kit import HOSTILE
+from tests.rules.test_timeline_report import Reader
 
 
 def text(page: str) -> str:

@@ -47,7 +47,7 @@ def _engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workflow, "patched", lambda name: True)
     monkeypatch.setattr(workflow, "wait_condition", came)
     monkeypatch.setattr(workflow, "continue_as_new", goes_on)
-    for name in ("register_random_seed_callback", "set_current_details"):
+    for name in ("register_random_seed_callback", "set_current_details", "upsert_memo"):
         monkeypatch.setattr(workflow, name, lambda _: None)
 
 

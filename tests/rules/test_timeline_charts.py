@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.views.charts import finishes, parts_of
 from edgeshift.views.report_data import counts
-from tests.rules.test_timeline_report import rows
+from tests.rules.report_kit import rows
 
 
 def test_the_chart_of_finishes_ends_at_all_that_finished() -> None:
