@@ -42,8 +42,10 @@ class Proof(BaseModel):
     """What a file proves. ``holds``: whether all that it says rests on signatures, and none of it is missing.
 
     ``sent``: requests by step, each of which rests on what people signed where ``holds``; ``zones``: that any
-    was sent to. ``agreed``: requests by which people agreed to them. ``told``: outcomes as workers
-    and Temporal told them, which proves nothing. ``results``: outcomes that workers have signed, which
+    was sent to. ``agreed``: requests by which people agreed to them. ``unrecorded``: requests whose record no
+    worker has signed whose key is known; where workers' keys are known, they are in neither. ``told``:
+    outcomes as workers and Temporal told them, which proves nothing. ``results``: outcomes that workers have
+    signed, which
     know the service; ``unsigned``: those of ``told`` that say something of the service and that no worker has
     signed. ``strangers``: statements by keys that are nobody's here, or
     not that person's. ``odd``: records that could not be read; one of what people signed, or of a request, is
@@ -62,6 +64,7 @@ class Proof(BaseModel):
     sent: dict[str, int] = {}
     zones: int = 0
     agreed: dict[str, int] = {}
+    unrecorded: int = 0
     told: dict[str, int] = {}
     results: dict[str, int] = {}
     unsigned: int = 0

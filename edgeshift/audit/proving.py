@@ -16,7 +16,7 @@ from edgeshift.audit.chain import Broken, Kind, Line, lines_of
 from edgeshift.audit.earlier import Recorded, earlier_in
 from edgeshift.audit.index import Index
 from edgeshift.audit.judging import Request, Signed, judged
-from edgeshift.audit.proof import MOST, Finding, Proof, Sealed
+from edgeshift.audit.proof import MOST, Finding, Proof
 from edgeshift.audit.rows import (
     AnswerRow,
     BodyRow,
@@ -26,15 +26,14 @@ from edgeshift.audit.rows import (
     OutcomeRow,
     RequestRow,
     Row,
-    SealRow,
     SignedRow,
     SpecRow,
     TargetRow,
     TargetsRow,
 )
 from edgeshift.audit.said import People
+from edgeshift.audit.sealing import read_seal
 from edgeshift.authority.roots import Role, Roots
-from edgeshift.authority.sshsig import BadSignature, rearmored, verify
 from edgeshift.authority.statements import (
     AgainStatement,
     Attested,
@@ -46,6 +45,7 @@ from edgeshift.authority.statements import (
     WordStatement,
     attested,
 )
+from edgeshift.authority.worker_records import refused
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.digests import NotCanonical, canonical_bytes, digest, fingerprint, named, sha256
@@ -64,12 +64,14 @@ _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzin
 
 _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
-_SEALED_BY_NOBODY = "nobody signed its end: lines may have been left out or changed"
 
 
-def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False) -> Proof:
-    """What a file proves by these roots. ``unsealed``: also where nobody signed its end. Raises NoAudit."""
-    verifier = Verifier(roots, unsealed=unsealed)
+def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False, workers: bool = False) -> Proof:
+    """What a file proves by these roots. ``unsealed``: also where nobody signed its end. ``workers``: whether
+    the roots know the workers, so that a request counts only where one of them has recorded it. Raises
+    NoAudit.
+    """
+    verifier = Verifier(roots, unsealed=unsealed, workers=workers)
     try:
         return verifier.read(file)
     finally:
@@ -79,9 +81,10 @@ def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False) -> Proof:
 class Verifier:
     """Reads one file."""
 
-    def __init__(self, roots: Roots, *, unsealed: bool) -> None:
+    def __init__(self, roots: Roots, *, unsealed: bool, workers: bool = False) -> None:
         self._roots = roots
         self._unsealed = unsealed
+        self._workers = workers
         self._index = Index()
         self._proof = Proof()
         self._people = People()
@@ -259,7 +262,7 @@ class Verifier:
         self._index.add_body(row.fingerprint, row.body)
 
     def _request(self, row: RequestRow) -> None:
-        record, parts = row.record, row.key.split("/")
+        record, parts = row.parsed, row.key.split("/")
         if len(parts) != 4 or parts[0] != "intent" or record.campaign != campaign_id(self._proof.campaign):
             self._find(f"{row.key[:120]} is no request of this campaign")
             return
@@ -272,6 +275,13 @@ class Verifier:
         if not _EARLIEST <= record.at < _LATEST:
             self._find(f"{row.key[:120]} does not say when it was sent")
             return
+        # It may have been signed a while after the time that it names, by a process that was stopped between.
+        written = max(record.at, self._proof.exported_at or record.at)
+        if why := refused(row.key, canonical_bytes(row.record), self._roots, written):
+            self._proof.unrecorded += record.step != OPENED
+            if self._workers:
+                self._find(f"{row.key[:120]} was recorded by no known worker: {why}")
+                return
         self._index.add_request(self._at, row.key, record)
 
     def _judge_requests(self) -> None:
@@ -370,32 +380,8 @@ class Verifier:
             self._find(f"what may be a request cannot be read: {said}", said)
 
     def _seal(self, line: Line) -> None:
-        try:
-            row = SealRow.model_validate(line.data)
-        except ValidationError:
-            self._find("its seal is none")
-            return
-        if row.statement is None or row.signature is None:
-            if not self._unsealed or (row.statement is None) != (row.signature is None):
-                self._find(_SEALED_BY_NOBODY)
-            return
-        seal = row.statement
-        if canonical_bytes(line.data["statement"]) != seal.bytes:
-            # As read it would be what was signed.
-            self._find("its seal is written in another way than seals are")
-            return
-        try:
-            if rearmored(row.signature) != row.signature:
-                raise BadSignature("it is written in another way than signatures are")
-            key = verify(seal.bytes, row.signature)
-        except BadSignature as bad:
-            self._find(f"its seal is not signed: {bad}")
-            return
-        if why := self._roots.signers.may_sign(key, seal.by, seal.at):
-            self._find(f"its seal does not count: {why}")
-        elif seal.campaign != self._proof.campaign:
-            self._find("its seal is that of another file")
-        elif seal.count != line.number - 1 or seal.head != line.before:
-            self._find("its seal is that of a file with other lines")
+        found = read_seal(line, self._proof.campaign, self._roots, unsealed=self._unsealed)
+        if isinstance(found, str):
+            self._find(found)
         else:
-            self._proof.sealed = Sealed(name=seal.by, key=key.id, at=seal.at)
+            self._proof.sealed = found

@@ -69,10 +69,15 @@ class BodyRow(Row):
 
 
 class RequestRow(Row):
-    """What was about to be sent: the record that was made before it."""
+    """What was about to be sent: the record that was made before it, as it lies in the archive."""
 
     key: str
-    record: Intent
+    record: dict[str, Any]
+
+    @property
+    def parsed(self) -> Intent:
+        """The record itself. Raises ValidationError."""
+        return Intent.model_validate(self.record)
 
 
 class AnswerRow(Row):

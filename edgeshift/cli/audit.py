@@ -175,7 +175,7 @@ def verify(
     known = _known(signers, roots)
     try:
         with shell.waiting(f"proving {file}"), file.open("rb") as lines:
-            proof = prove(lines, known, unsealed=unsealed)
+            proof = prove(lines, known, unsealed=unsealed, workers=roots is not None)
     except (NoAudit, OSError) as why:
         text = (why.strerror or str(why)) if isinstance(why, OSError) else str(why)
         raise CommandError(
@@ -231,6 +231,10 @@ def _show(shell: Shell, proof: Proof) -> None:
     say(f"requests: {_numbers(proof.sent)}; to {proof.zones:,} of {counted(proof.targets, 'target')}")
     for names, number in sorted(proof.agreed.items()):
         shell.tell(f"{counted(number, 'request')} agreed to by {names}")
+    if proof.unrecorded:
+        verb = agreed(proof.unrecorded, "was", "were")
+        requests = counted(proof.unrecorded, "request")
+        say(f"{requests} {verb} recorded by no worker whose key is known", "yellow")
     if proof.results:
         say(f"outcomes that workers signed: {_numbers(proof.results)}")
     if proof.told:

@@ -17,7 +17,7 @@ from edgeshift.stores.documents.intents import ANSWERED, NEVER, SHOWS
 from tests.forgeries.doors import Guarded, guarded
 
 HOUR = timedelta(hours=1)
-OTHER = {"campaign": "campaign/other", "run": "other"}
+OTHER: dict[str, Any] = {"campaign": "campaign/other", "run": "other"}
 
 
 async def sent(door: Guarded, name: str, hours: float, step: Step = Step.COMMIT, **more: Any) -> str:
