@@ -275,7 +275,9 @@ class Verifier:
         if not _EARLIEST <= record.at < _LATEST:
             self._find(f"{row.key[:120]} does not say when it was sent")
             return
-        if why := refused(row.key, canonical_bytes(row.record), self._roots, record.at):
+        # It may have been signed a while after the time that it names, by a process that was stopped between.
+        written = max(record.at, self._proof.exported_at or record.at)
+        if why := refused(row.key, canonical_bytes(row.record), self._roots, written):
             self._proof.unrecorded += record.step != OPENED
             if self._workers:
                 self._find(f"{row.key[:120]} was recorded by no known worker: {why}")

@@ -44,7 +44,7 @@ async def test_a_request_that_a_worker_has_recorded_is_proved(tmp_path: Path) ->
     """With the roots, which know its key; by people's keys alone it is told that nobody's is under it."""
     async with guarded(tmp_path) as door:
         await agreed(door)
-        await door.sent_before("p", 0.02)
+        await door.sent_before("p", 0.2)
         proof = await proved(door)
         assert proof.holds and proof.unrecorded == 0, proof.findings
         assert proof.sent == {"commit": 1} and proof.agreed == {"ada": 1}
@@ -60,12 +60,12 @@ async def test_a_planted_request_is_none(step: Step, tmp_path: Path) -> None:
     """
     async with guarded(tmp_path) as door:
         await agreed(door)
-        await door.sent_before("planted", 0.04, by_worker=False, step=step.value)
+        await door.sent_before("planted", 0.4, by_worker=False, step=step.value)
         proof = await proved(door)
         assert (proof.sent, proof.agreed, proof.zones, proof.unrecorded) == ({}, {}, 0, 1)
         (finding,) = proof.findings
         assert not proof.holds and "was recorded by no known worker: no worker has signed it" in finding.text
-        await door.sent_before("p", 0.02)
+        await door.sent_before("p", 0.2)
         proof = await proved(door)
         assert proof.found == 1 and proof.sent == {"commit": 1} and proof.agreed == {"ada": 1}
 
@@ -74,7 +74,7 @@ async def test_what_a_revoked_worker_has_recorded_is_not_proved(tmp_path: Path) 
     """Whoever has its key may have signed it."""
     async with guarded(tmp_path) as door:
         await agreed(door)
-        await door.sent_before("p", 0.02)
+        await door.sent_before("p", 0.2)
         RootsEditor(door.keyring.roots).revoke("worker")
         proof = await proved(door)
         assert not proof.holds and proof.sent == {} and "was revoked" in proof.findings[0].text
