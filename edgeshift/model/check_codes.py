@@ -10,7 +10,7 @@ from edgeshift.model.area_codes import of_an_area
 class CheckCode(StrEnum):
     """What a check is about: programs decide by it, and its title is for people. Codes keep their names: they
     stand in JSON. Those of an installed area's own checks are not listed here: they begin with the area's
-    name and a dot (``always-https.setting``).
+    name and a dot (``AREA.setting``).
     """
 
     # What every campaign stands on.
