@@ -1,4 +1,4 @@
-"""The seal of an audit file: whose signature stands under its end, and why one counts for nothing. Pure."""
+"""The seal of an audit file: whose signature stands under its end, and why one counts for nothing."""
 
 from __future__ import annotations
 
