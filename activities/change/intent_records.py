@@ -157,9 +157,11 @@ async def is_answered(connections: Connections, intent: str) -> bool:
     return await connections.records.proven(Answered, beside_of(intent, "over")) is not None
 
 
-async def closed_as(connections: Connections, intent: str) -> ClosedAs | None:
-    """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
-    found = await connections.records.proven(NothingMore, beside_of(intent, "nothing"))
+async def closed_as(connections: Connections, intent: str, *, forgiving: bool = False) -> ClosedAs | None:
+    """Why nothing, or nothing more, comes of an intent; None where that is not recorded. ``forgiving``: it
+    counts also where its worker's key was revoked since.
+    """
+    found = await connections.records.proven(NothingMore, beside_of(intent, "nothing"), forgiving=forgiving)
     return None if found is None else found.closed_as
 
 
@@ -185,7 +187,7 @@ async def over_by_revoked(connections: Connections, intent: str) -> str:
     if await records.proven(Seen, seen) is None and await records.proven(Seen, seen, forgiving=True):
         return seen
     said = await records.proven(NothingMore, nothing, forgiving=True)
-    if said is None or said.reason in EFFECTIVE or await records.proven(NothingMore, nothing) is not None:
+    if said is None or said.closed_as in EFFECTIVE or await records.proven(NothingMore, nothing) is not None:
         return ""
     return nothing
 

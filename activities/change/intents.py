@@ -14,6 +14,7 @@ from activities.change.intent_records import (
     EFFECTIVE,
     GIVEN_UP,
     OPENED,
+    UNREADABLE,
     all_left_in,
     as_stored,
     beside_of,
@@ -229,9 +230,11 @@ async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datet
 
 
 async def close_intents(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
-    """Record that nothing more can come of these intents of the zone: what they sent has shown."""
+    """Record that nothing more can come of these intents of the zone: what they sent has shown. Of what
+    cannot be read nobody has seen that; what came of it is a person's to say, in the same place.
+    """
     async for sent in intents_of(connections, zone, area, damaged=True):
-        if sent.key in keys:
+        if sent.key in keys and sent.record.step != UNREADABLE:
             await close_intent(connections, sent.key, ClosedAs.SHOWS)
 
 

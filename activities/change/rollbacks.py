@@ -28,7 +28,7 @@ TRIES = 20
 HELD_UP = timedelta(days=1)
 """How long the service may hold such tries up altogether."""
 
-IS_OVER = "what it would undo was seen to its end, or undone, before"
+IS_OVER = "what it would undo was seen to its end or undone before, or the time for its tries is over"
 """Why a rollback is not sent that has nothing left to undo."""
 
 
@@ -103,9 +103,11 @@ async def is_over(connections: Connections, start: ZoneStart) -> bool:
 
 
 async def _is_open(connections: Connections, spec: CampaignSpec, one: _Sent, sent: _SentToTarget) -> bool:
+    if await _is_replaced(connections, one, sent.others):
+        return False
     backs = [back for back in sent.backs if back.is_after(one) and (back.closed or back.seen)]
     if not backs:
-        return not one.seen and not await _is_replaced(connections, one, sent.others)
+        return not one.seen
     for back in backs:
         if back.is_covered(await _result(connections, spec, back, ZoneOutcome.ROLLED_BACK)):
             return False
@@ -181,7 +183,7 @@ async def _ended(connections: Connections, key: str, record: Intent) -> _Sent | 
     closed: ClosedAs | None = None
     seen: Seen | None = None
     try:
-        closed = await closed_as(connections, key)
+        closed = await closed_as(connections, key, forgiving=True)
         seen = await connections.records.proven(Seen, beside_of(key, "seen"), forgiving=True)
     except ArchiveError:
         # As if it were not recorded: what gets worse is taken back.

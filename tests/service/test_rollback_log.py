@@ -236,6 +236,18 @@ async def test_what_a_worker_saw_over_whose_key_was_revoked_is_neither_left_in_n
             await asked
 
 
+async def test_a_commit_that_showed_is_left_in_also_where_its_workers_key_was_revoked(
+    kept: Kept, log: RollbackLog
+) -> None:
+    """That it showed does not say that it is over: while it is watched, it can be taken back."""
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail="p-1")
+    await close_intents(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    RootsEditor(kept.keyring.roots).revoke(WORKER)
+    assert list(await log_of(kept, back=True).jobs()) == [7]
+    assert await log_of(kept, back=True).any_sent()
+
+
 @over
 async def test_a_trail_that_was_over_before_another_began_holds_up_no_rollback(
     kept: Kept, log: RollbackLog, ends: Over, what: str

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from activities.change.intents import close_intents
 from activities.change.rollbacks import is_over
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.messages import ChangeStatus, Step
@@ -146,6 +147,41 @@ async def test_what_another_campaign_has_made_since_is_its_own(tmp_path: Path) -
         other = await sent(door, "q", 5, **OTHER)
         assert await left(door)
         await beside(door, other, seen=True)
+        assert not await left(door)
+
+
+async def test_no_worker_closes_an_intent_that_cannot_be_read(tmp_path: Path) -> None:
+    """What came of it is a person's to say, and there is one place for that."""
+    async with guarded(tmp_path) as door:
+        zone, area = door.gate.zone, door.gate.start.area
+        await rubbish(door)
+        key = intent_key(zone, area, "x")
+        await close_intents(door.gate.connections, zone, area, {key})
+        assert await door.archive.get_named(key.replace("intent/", "nothing/", 1)) is None
+
+
+async def test_what_another_campaign_has_settled_is_not_undone_by_a_second_try(tmp_path: Path) -> None:
+    """That the first one was answered, and nobody has signed what came of it, says nothing of the other's."""
+    async with guarded(tmp_path) as door:
+        await beside(door, await sent(door, "p", 6), why=ClosedAs.ANSWERED)
+        await beside(door, await sent(door, "b", 5, Step.ROLL_BACK), why=ClosedAs.ANSWERED)
+        assert await left(door)
+        await beside(door, await sent(door, "q", 4, **OTHER), seen=True)
+        assert not await left(door)
+
+
+async def test_a_key_that_was_revoked_opens_nothing_that_came_to_nothing_or_was_undone(
+    tmp_path: Path,
+) -> None:
+    """What its worker has recorded of it counts: whoever has made what is there since did so on purpose."""
+    async with guarded(tmp_path) as door:
+        await beside(door, await sent(door, "r", 24 * 40), why=ClosedAs.NOTHING_CAME)
+        await revoked(door)
+        assert not await left(door)
+    async with guarded(tmp_path / "undone") as door:
+        await sent(door, "p", 24 * 30)
+        await beside(door, await sent(door, "b", 24 * 29, Step.ROLL_BACK), why=ClosedAs.ANSWERED)
+        await revoked(door)
         assert not await left(door)
 
 
