@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -35,6 +38,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="time-skipping|embedded|HOST:PORT",
         help="the Temporal of tests that ask for `temporal_env` (default: time-skipping)",
     )
+
+
+IN_TIME = 0.9
+"""The part of a test's time in which it ends by itself, with all that it has begun, and says where it was."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have each asynchronous test end a little before its time is over. What does not end even then, such as
+    a worker whose workflow is stuck, is ended with its process (``timeout_method``): it would wait for ever.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+            marker = item.get_closest_marker("timeout")
+            limit = float(marker.args[0] if marker and marker.args else item.config.getini("timeout"))
+            item.obj = _in_time(item.obj, limit * IN_TIME)
+
+
+def _in_time(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[..., Awaitable[None]]:
+    @functools.wraps(test)
+    async def ended(*args: Any, **named: Any) -> None:
+        async with asyncio.timeout(seconds):
+            await test(*args, **named)
+
+    return ended
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -18,6 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from edgeshift.campaign_file.error_text import in_words, parse_trouble
+from edgeshift.campaign_file.service import MOST_CREDENTIALS
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.validators import Where
 
@@ -134,6 +135,9 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
         found += [
             (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
         ]
+    if spec is not None and (number := len(spec.service.credentials)) > MOST_CREDENTIALS:
+        said = f"has {number} items; it must have at most {MOST_CREDENTIALS}"
+        found.append((("service", "credentials"), said))
     if found or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
         raise CampaignFileError(path, mistakes)

@@ -25,7 +25,7 @@ LONGEST_REQUEST = timedelta(minutes=1)
 
 MOST_CREDENTIALS = 255
 """Credentials of a campaign: it tells apart so many, and stops the zones of one without the others
-(edgeshift/campaign/callers.py).
+(edgeshift/campaign/callers.py). A file with more is refused; what an earlier version has archived is read.
 """
 
 EVERYBODY = "default"
@@ -110,7 +110,7 @@ class ServiceSpec(Part):
     )
     credentials: tuple[CredentialSpec, ...] = Field(
         default=(CredentialSpec(token="env:EDGESHIFT_TOKEN"),),
-        max_length=MOST_CREDENTIALS,
+        json_schema_extra={"maxItems": MOST_CREDENTIALS},
         description="At most 255 credentials. No secret is written here, only where the worker finds it.",
     )
     proxy: Annotated[str, AfterValidator(web_or_reference)] | None = Field(

@@ -6,10 +6,11 @@ have a turn or two, run out of time, and have spent them for nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -20,6 +21,8 @@ class InHand:
 
     left: Callable[[], float]
     begun: bool = False
+    first: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Of calls that a step makes side by side one waits for the first turn; the others then go first, too."""
 
     def first_within(self) -> float:
         """Seconds in which its first call has to have its turn, so that there is time for the others."""

@@ -20,7 +20,7 @@ from typing import Protocol
 from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TooLate, TurnRefused
-from edgeshift.rate_limit.in_hand import step_in_hand
+from edgeshift.rate_limit.in_hand import InHand, step_in_hand
 from edgeshift.rate_limit.leased_slots import LeasedSlots, until_more
 from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
 from edgeshift.rate_limit.slots import LATEST, Lane, Lease
@@ -135,9 +135,14 @@ class SlotPacer:
         that would not come to its end in its time.
         """
         step = step_in_hand()
-        if step is None or step.begun:
-            await self._acquire(lane, credential, ahead=step is not None)
-            return
+        if step is not None and not step.begun:
+            async with step.first:
+                if not step.begun:
+                    await self._begin(step, lane, credential)
+                    return
+        await self._acquire(lane, credential, ahead=step is not None)
+
+    async def _begin(self, step: InHand, lane: Lane, credential: str) -> None:
         if step.left() < self._closed_until(lane) - self._clock():
             raise TooLate
         try:

@@ -4,14 +4,16 @@ alone.
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
-from pydantic import ValidationError
 
 from edgeshift.campaign.callers import HIDDEN, MOST_CALLERS, TargetCallers, callers_of
 from edgeshift.campaign.target_states import IN_FLIGHT, TargetState
-from edgeshift.campaign_file.service import MOST_CREDENTIALS, ServiceSpec
+from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
+from edgeshift.campaign_file.service import MOST_CREDENTIALS
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Caller, Callers, ReportKind, Step
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.rate_limit.breaker import Breaker, Fate
@@ -59,14 +61,17 @@ def test_where_all_call_with_one_credential_nothing_is_carried() -> None:
 
 
 def test_as_many_credentials_as_a_campaign_may_have_are_told_apart() -> None:
-    """A file with more is refused."""
+    """A file with more is refused; one that an earlier version has archived is read, and treated as one."""
     assert MOST_CALLERS == MOST_CREDENTIALS
     many = [Caller(credential=f"env:T{number}", user="u") for number in range(MOST_CREDENTIALS)]
     assert len(callers_of(many).known) == MOST_CREDENTIALS
-    tokens = [{"token": one.credential, "accounts": [one.credential]} for one in many]
-    assert len(ServiceSpec.model_validate({"credentials": tokens}).credentials) == MOST_CREDENTIALS
-    with pytest.raises(ValidationError, match="at most 255 items"):
-        ServiceSpec.model_validate({"credentials": [*tokens, {"token": "env:MORE"}]})
+    tokens = [{"token": one.credential, "accounts": [f"{number:032x}"]} for number, one in enumerate(many)]
+    campaign = {"name": "many", "targets": {"all": True}, "service": {"credentials": tokens}}
+    assert len(parse_campaign(json.dumps(campaign)).service.credentials) == MOST_CREDENTIALS
+    tokens.append({"token": "env:MORE", "accounts": ["f" * 32]})
+    with pytest.raises(CampaignFileError, match=r"service\.credentials: has 256 items; .* at most 255"):
+        parse_campaign(json.dumps(campaign))
+    assert len(CampaignSpec.model_validate(campaign).service.credentials) == MOST_CREDENTIALS + 1
 
 
 def test_credentials_of_other_targets_are_refused() -> None:

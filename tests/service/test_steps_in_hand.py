@@ -115,6 +115,23 @@ def test_what_has_begun_goes_first() -> None:
     skipping(scenario)
 
 
+def test_calls_side_by_side_begin_together() -> None:
+    """Of two first calls one has the turn that begins the step, however late, and the other one the next."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        pacer, began = SlotPacer(Leases(slots(100, first_in=14.8)), clock=clock), clock()
+        with in_hand(InHand(lambda: began + 30 - clock())):
+            pair = [asyncio.create_task(pacer.acquire(Lane.URGENT)) for _ in range(2)]
+        await asyncio.sleep(1)
+        polls = [asyncio.create_task(pacer.acquire(Lane.URGENT)) for _ in range(5)]
+        await asyncio.gather(*pair)
+        assert 15.7 < clock() - began < 16.5
+        await asyncio.gather(*polls)
+        await pacer.aclose()
+
+    skipping(scenario)
+
+
 def test_a_step_of_a_user_who_was_blocked_elsewhere_does_not_wait() -> None:
     """Another process has told the quota; whoever asked hears when there are slots again."""
 

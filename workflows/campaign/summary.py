@@ -46,8 +46,10 @@ SHORT = 80
 """Characters of a reason that are shown."""
 
 
-def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> CampaignSummary:
-    """The campaign as it stands. ``most``: fingerprints that wait."""
+def summary(
+    state: CampaignState, now: datetime, most: int = MOST_WAITING, shown: int = MOST_SHOWN
+) -> CampaignSummary:
+    """The campaign as it stands. ``most``: fingerprints that wait; ``shown``: entries of the book."""
     ledger, start = state.ledger, state.start
     stopped = state.aborted or state.paused
     return CampaignSummary(
@@ -69,7 +71,7 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         permits_out=len(ledger.permits),
         waiting=waiting(state, most),
         fingerprints_waiting=len(set(ledger.waiters.shapes()) - {0}),
-        book=[_shortened(entry) for entry in ledger.book.latest(MOST_SHOWN)],
+        book=[_shortened(entry) for entry in ledger.book.latest(shown)],
         excluded=ledger.excluded,
         excluded_codes=ledger.excluded_codes,
         notes=state.notes,
@@ -104,7 +106,6 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
     named = dict(islice(ledger.excluded.items(), FEW_SHOWN))
     codes = ledger.excluded_codes
     update = {
-        "book": [_shortened(entry) for entry in ledger.book.latest(FEW_SHOWN)],
         "excluded": named,
         "excluded_codes": {index: codes[index] for index in named},
         "notes": [note[:NOTE] for note in state.notes],
@@ -113,7 +114,7 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
         "retrying": state.retrying[-1:],
         "told_wrong": state.told_wrong[:FEW_SHOWN],
     }
-    return summary(state, now, most=MOST_PUBLISHED).model_copy(update=update)
+    return summary(state, now, most=MOST_PUBLISHED, shown=FEW_SHOWN).model_copy(update=update)
 
 
 def state_word(state: CampaignState) -> str:

@@ -37,7 +37,7 @@ with workflow.unsafe.imports_passed_through():
 MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
 
-MOST_WITHOUT_A_TURN = 200
+MOST_WITHOUT_A_TURN = 400
 """How often a step that had no turn within the rate limit is tried again, beside its other tries."""
 
 WITHOUT_A_TURN = timedelta(minutes=1)
