@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -252,7 +253,9 @@ def test_what_processes_used_is_told_by_phase() -> None:
 
 def test_of_workers_the_processes_that_they_start_count_too() -> None:
     """Most of a worker may run in its child."""
-    with subprocess.Popen(["/bin/sh", "-c", "sleep 60 & echo; wait"], stdout=subprocess.PIPE) as worker:
+    child = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+    parent = [sys.executable, "-c", f"import subprocess; subprocess.run({child!r})"]
+    with subprocess.Popen(parent, stdout=subprocess.PIPE) as worker:
         try:
             assert worker.stdout is not None and worker.stdout.readline()
             alone, found = Usage(lambda: [worker.pid]), usage_of_workers([worker])
