@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 
 from edgeshift.operations.proof import UNKNOWN, UNSIGNED, note_of, together
 from edgeshift.operations.signed import Pen
-from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal, embedded_temporal
 from tests.journeys.cli_kit import in_process
 from tests.kit import fleet_of, scene
 from tests.kit.signing import Keys, Roster, key_of
@@ -22,17 +24,27 @@ pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 STRANGER = "mallory"
 
 
+@pytest.fixture
+async def own_server(temporal_cli_path: Path) -> AsyncIterator[EmbeddedTemporal]:
+    """A server of this test's own: `status` asks every campaign that it finds, and waits for those of other
+    tests, which no worker serves any more.
+    """
+    async with embedded_temporal(None) as server:
+        yield server
+
+
 async def test_each_screen_says_so(
-    embedded: EmbeddedTemporal, temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_server: EmbeddedTemporal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rehearsal without keys; then a stranger has signed its start, which hides nothing; and once whoever
     signed it is a starter by roots that can be read here, nothing is said.
     """
     fleet = fleet_of({"name": "a.example", "plan": "pro"})
-    async with scene(temporal_client, tmp_path, fleet, paced=True) as play:
+    client = await connect(TemporalSettings(address=own_server.address), identity="test")
+    async with scene(client, tmp_path, fleet, paced=True) as play:
         name = play.spec.name
         await play.sign_everything()
-        monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", embedded.address)
+        monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", own_server.address)
         monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", play.settings.archive)
         monkeypatch.setenv("COLUMNS", "80")
         monkeypatch.chdir(tmp_path)
@@ -56,7 +68,6 @@ async def test_each_screen_says_so(
                 assert ran.code in codes, (line, ran)
                 page = (tmp_path / "page.html").read_text() if line[0] == "report" else ""
                 told = " ".join((ran.out + ran.err + page).split())
-                # In the list, other tests' campaigns may be, and share a note.
                 mine = rf"\b{name}(, [\w-]+)*: " if line == ("status",) else ""
                 if note and (line[0] != "audit" or not audit):
                     assert re.search(mine + re.escape(note.partition(":")[0]), told), (line, ran)
