@@ -246,6 +246,14 @@ class OwnCommits:
         return as_begun(self.last, told).model_copy(update={"begun": told.begun})
 
 
+async def taken_back(connections: Connections, start: ZoneStart) -> bool:
+    """Whether the campaign's change is none any more, or a rollback of it was begun: to be asked once more
+    after a look and just before what it says is signed, since a look takes seconds. Raises ArchiveError.
+    """
+    own = await last_change_if_known(connections, start)
+    return own is None or own.back
+
+
 async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits | None:
     """What this run of the campaign has sent, or None where that is nothing, or cannot be told for certain.
     To be asked before the target is read. Raises ArchiveError.

@@ -18,6 +18,7 @@ from activities.change.own_changes import (
     OwnChange,
     last_change,
     last_change_if_known,
+    taken_back,
 )
 from activities.change.settled import unless_settled
 from activities.connections import Connections
@@ -295,6 +296,8 @@ class EscActivities:
             return Watched.as_unsure(NOT_OURS)
         if not own.watched_enough:
             return Watched.as_unsure(NOT_ENOUGH)
+        if await taken_back(self._connections, start):
+            return Watched.as_unsure(NOT_OURS)
         agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
         # Signed first: what is seen to its end is taken back no more, also by a look that is taken again.
         record = await self._record(message, now, agreed_to)

@@ -28,6 +28,7 @@ from activities.change.own_changes import (
     landed_commits,
     last_change_if_known,
     own_commits,
+    taken_back,
 )
 from activities.change.settled import unless_settled
 from activities.connections import Connections
@@ -40,17 +41,7 @@ from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
-from edgeshift.messages import (
-    Confirm,
-    LookBack,
-    Part,
-    Prepare,
-    Prepared,
-    Shown,
-    Watch,
-    Watched,
-    ZoneStart,
-)
+from edgeshift.messages import Confirm, LookBack, Part, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
@@ -300,6 +291,8 @@ class LogFieldsActivities:
             return Watched.as_unsure(NOT_OURS)
         if not settled and not own.watched_enough:
             return Watched.as_unsure(NOT_ENOUGH)
+        if await taken_back(self._connections, start):
+            return Watched.as_unsure(NOT_OURS)
         if found is None or not found.entries:
             why = trouble or "no log entry came"
             if terms.unverified == "roll_back":

@@ -77,13 +77,13 @@ def sent_by(a: Attack) -> Prepared:
     )
 
 
-async def in_flight(a: Attack, name: str = "in-flight") -> str:
+async def in_flight(a: Attack, name: str = "in-flight", step: Step = Step.COMMIT) -> str:
     """A commit of exactly what the zone proposes, as a worker records it before it sends it: it may still
     come to show. What may be recorded of it lies under this name.
     """
     key = f"intent/{a.state.zone.id}/{a.stage.play.spec.area.value}/{name}"
     said = {
-        "step": "commit",
+        "step": step.value,
         "at": a.stage.play.now().isoformat(),
         "campaign": a.stage.play.campaign.id,
         "run": await a.run(),

@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.messages import (
-    Confirm,
-    Prepared,
-    Watch,
-)
+from activities.log_fields.zone import LogFieldsActivities
+from edgeshift.messages import Confirm, Prepared, Step, Watch
 from edgeshift.model.digests import digest
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.queues import Queue
 from edgeshift.stores.documents import Proposal, get_document, put_document
 from tests.faults.strangers_kit import (
@@ -27,6 +25,7 @@ from tests.faults.strangers_kit import (
     way_back,
 )
 from tests.faults_kit import Stage
+from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import (
@@ -34,6 +33,7 @@ from tests.harness.campaigns.stages import (
     log_stage,
     log_zone,
 )
+from tests.kit import eventually
 
 pytestmark = pytest.mark.embedded
 
@@ -112,3 +112,30 @@ async def test_a_commit_of_log_fields_is_closed_by_its_own_fields_alone(
         _, told = await scheduled(a, "settle_log_fields_zone", message, Queue.LONG)
         assert told is not None and told["reached"]
         assert name not in beside(stage, "a", "nothing")
+
+
+async def test_a_rollback_that_comes_while_entries_are_read_is_not_told_as_settled(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may start activities can have one sent of what is watched still: a look takes seconds."""
+    judged, attacks = LogFieldsActivities._judged, list[Attack]()
+
+    async def meanwhile(self: LogFieldsActivities, message: Watch, *asked: Any) -> Any:
+        found = await judged(self, message, *asked)
+        last = message.last or (found[0] is not None and found[0].settled)
+        if attacks and last:
+            await in_flight(attacks.pop(), "back-1", Step.ROLL_BACK)
+        return found
+
+    monkeypatch.setattr(LogFieldsActivities, "_judged", meanwhile)
+    verify = {**LOG_FIELDS["log_fields"], "verify": "4s"}
+    async with log_stage(temporal_client, tmp_path, log_zone("a"), authority=ONE, log_fields=verify) as stage:
+        attacks.append((await committed(stage, "a"))[0])
+        await eventually(lambda: _none(attacks), 60, "it is looked at")
+        result = await stage.play.zone(stage.name("a")).result()
+        assert result.outcome is ZoneOutcome.UNKNOWN, result
+        assert ZoneOutcome.SETTLED not in await signed_of(stage, "a")
+
+
+async def _none(attacks: list[Attack]) -> bool:
+    return not attacks

@@ -162,7 +162,7 @@ async def test_a_campaign_whose_zones_are_stuck_is_stopped(tmp_path: Path) -> No
     part = Stuck(name="stuck", zones=10, pauses=2, turns_for=3.0)
     found = await measured_stuck(part, tmp_path / "state", told.append)
     assert (found["stuck"], found["waiting_for_a_turn"]) == (9, 1)
-    # The tenth had no turn, and pauses: it counts as in flight until it has said that it gives its permit back.
+    # The tenth had no turn, and pauses: it counts as in flight until it says that it gives its permit back.
     assert found["abort_told_of"] in (9, 10)
     assert (found["sent_after_pause"], found["sent_after_abort"], found["double_commits"]) == (0, 0, 0)
     assert {what: len(some) > 0 for what, some in found["answers_seconds"].items()} == dict.fromkeys(
