@@ -47,8 +47,10 @@ SHAPES = {"pro": 5, "business": 2, "bypass": 2, "enterprise": 1}
 MANNERS = ("prompt", "prompt", "late", "twice")
 
 PAUSED_SECONDS = (4.0, 10.0)
-CROWD = (8, 20)
-"""Zones that have their permits, and wait for turns, when somebody pauses the campaign."""
+CROWD = (3, 6)
+"""Zones that have their permits, and wait for turns, when somebody pauses the campaign. There are no more at a
+time: a change that has begun has its turns before all others.
+"""
 
 
 def cases(seed: int) -> list[Case]:
@@ -108,7 +110,7 @@ async def _play(seed: int, zones: int, world: World) -> Verdict:
 
 
 async def _pause(acting: Acting) -> None:
-    """Once many have their permits and few their turns; people go on signing, and nothing is sent."""
+    """Once some have their permits and not their turns; people go on signing, and nothing is sent."""
     least = acting.chance.randint(*CROWD)
     seconds = acting.chance.uniform(*PAUSED_SECONDS)
     looks = Looks(0.3)
@@ -132,7 +134,7 @@ async def _crowded(chosen: Schedule, stage: Stage) -> list[str]:
     )
     found = [f"no worker died {kill}" for kill, died in zip(chosen.kills, there, strict=True) if not died]
     if not any(stop.resumed_at for stop in stage.play.stops):
-        found.append("the campaign was not paused and resumed while many had their permits")
+        found.append("the campaign was not paused and resumed while some had their permits")
     result = await stage.play.result()
     if result.outcomes != {ZoneOutcome.MIGRATED.value: len(chosen.zones)}:
         found.append(f"every zone is to be migrated, and they ended as {result.outcomes}")
