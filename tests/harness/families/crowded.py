@@ -48,8 +48,8 @@ MANNERS = ("prompt", "prompt", "late", "twice")
 
 PAUSED_SECONDS = (4.0, 10.0)
 CROWD = (3, 6)
-"""Zones that have their permits, and wait for turns, when somebody pauses the campaign. There are no more at a
-time: a change that has begun has its turns before all others.
+"""Zones that have their permits, and wait for turns, when somebody pauses the campaign. There are no more at
+a time: a change that has begun has its turns before all others.
 """
 
 
