@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -243,3 +244,12 @@ async def test_a_secret_that_no_cookie_can_carry_is_refused(secret: str) -> None
         with pytest.raises(ProbeError, match="cannot be sent as a cookie") as refused:
             await prober.probe([], SecretStr(secret), unheard)
     assert not secret or secret not in str(refused.value)
+
+
+async def test_a_secret_of_a_megabyte_is_refused_at_once() -> None:
+    """A service that answers nonsense may give one: to prepare for it would stop a worker for an hour."""
+    secret, began = "a" * 1_000_000, time.process_time()
+    async with Prober(ProbeSpec(), clock=SystemClock()) as prober:
+        with pytest.raises(ProbeError, match="1,000,000 characters, and the probe can hide at most 1,000"):
+            await prober.probe([], SecretStr(secret), unheard)
+    assert time.process_time() - began < 30
