@@ -50,8 +50,8 @@ quadratic time.
 _LOG = logging.getLogger(__name__)
 _DECOY = "edgeshift-control-of-the-probe-"
 LONGEST_SECRET = 1_000
-"""Characters of the longest secret that is probed with. It is looked for in every usual form (hiding.py); that
-takes a millisecond of the processor for each character to prepare, in which nothing else of the worker moves.
+"""Characters of the longest secret that is probed with. It is looked for in every usual form (hiding.py),
+which takes a millisecond for each of them to prepare, in which nothing else of the worker moves.
 """
 
 _SENDABLE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")
