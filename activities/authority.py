@@ -36,7 +36,7 @@ from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import DocumentUnreadable, Intent, intents_at
+from edgeshift.stores.documents import Intent, intents_at
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
 """The frozen list with a digest."""
@@ -343,16 +343,12 @@ class Authority:
         """
         start, why = change.start, "nothing is on record that it would undo"
         unread: ArchiveError | None = None
-        async for key in self._recorded.keys(intents_at(start.target.zone, start.area)):
-            try:
-                # As of then: a worker's key that was revoked since keeps no way back.
-                record = await self._recorded.proven(Intent, key, forgiving=True)
-            except DocumentUnreadable:
+        # As of then: a worker's key that was revoked since keeps no way back.
+        async for _, record in self._recorded.each(Intent, intents_at(start.target.zone, start.area)):
+            if isinstance(record, ArchiveError):
+                unread = record
                 continue
-            except ArchiveError as failure:
-                unread = failure
-                continue
-            if record is None or record.step != Step.COMMIT.value or record.campaign != start.campaign:
+            if record.step != Step.COMMIT.value or record.campaign != start.campaign:
                 continue
             if record.digest != change.digest:
                 continue

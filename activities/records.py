@@ -25,7 +25,15 @@ from edgeshift.model.digests import NotCanonical
 from edgeshift.runtime.clock import Clock
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveUnavailable
 from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
-from edgeshift.stores.documents import Unproven, contents_of, create_record, decoded, encoded, unproven_key
+from edgeshift.stores.documents import (
+    DocumentUnreadable,
+    Unproven,
+    contents_of,
+    create_record,
+    decoded,
+    encoded,
+    unproven_key,
+)
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -104,6 +112,22 @@ class WorkerRecords:
         if data is None or await self._refused(key, data, forgiving=forgiving) is not None:
             return None
         return decoded(model, data, key)
+
+    async def each(self, model: type[Model], prefix: str) -> AsyncIterator[tuple[str, Model | ArchiveError]]:
+        """The records under a prefix that count, also where their keys were revoked since, in no order; in
+        the place of one that cannot be read now, why. Each by itself: what is another thing holds no other
+        up. Raises ArchiveError where they cannot be listed.
+        """
+        async for key in self.keys(prefix):
+            try:
+                record = await self.proven(model, key, forgiving=True)
+            except DocumentUnreadable:
+                continue
+            except ArchiveError as failure:
+                yield key, failure
+            else:
+                if record is not None:
+                    yield key, record
 
     async def is_unsigned(self, key: str) -> bool:
         """Whether the roots ask for a signature of this record, and no worker has signed it whose key they

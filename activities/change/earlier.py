@@ -22,7 +22,8 @@ from edgeshift.authority.earlier import Effective, Sent, earlier_than
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import ENDS, Area, Zone
-from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key, intents_at
+from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import Intent, Seen, intent_key, intents_at
 
 
 async def earlier_of(connections: Connections, change: Change, spec: CampaignSpec) -> Earlier:
@@ -105,12 +106,10 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
     all the same; what cannot be read keeps the target from being changed (``intents_of``).
     """
     start = change.start
-    async for key in connections.records.keys(intents_at(start.target.zone, start.area)):
-        try:
-            record = await connections.records.proven(Intent, key, forgiving=True)
-        except DocumentUnreadable:
-            continue
-        if record is not None and record.campaign == start.campaign:
+    async for key, record in connections.records.each(Intent, intents_at(start.target.zone, start.area)):
+        if isinstance(record, ArchiveError):
+            raise record
+        if record.campaign == start.campaign:
             yield key, record
 
 

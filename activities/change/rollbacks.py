@@ -20,7 +20,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.archive import ArchiveError
-from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intents_at
+from edgeshift.stores.documents import Intent, Seen, intents_at
 
 TRIES = 20
 """How often a campaign tries a rollback, as its workflows do."""
@@ -158,15 +158,11 @@ async def _sent_to(connections: Connections, start: ZoneStart) -> _SentToTarget:
     """What was sent to the target with effect, or may have been; each record counts by itself."""
     found = _SentToTarget([], [], [], None)
     unread: ArchiveError | None = None
-    async for key in connections.records.keys(intents_at(start.target.zone, start.area)):
-        try:
-            record = await connections.records.proven(Intent, key, forgiving=True)
-        except DocumentUnreadable:
+    async for key, record in connections.records.each(Intent, intents_at(start.target.zone, start.area)):
+        if isinstance(record, ArchiveError):
+            unread = record
             continue
-        except ArchiveError as failure:
-            unread = failure
-            continue
-        if record is None or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+        if record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
             continue
         if (one := await _ended(connections, key, record)) is None:
             continue

@@ -74,6 +74,19 @@ def of_the_change(match: dict[str, Any], zones: Sequence[FleetZone]) -> list[dic
     ]
 
 
+def parts_of_the_change(zones: Sequence[FleetZone]) -> dict[str, str]:
+    """What the script calls these six zones, by their identifiers: as ``of_the_change`` treats them."""
+    names = (
+        "unknown: 502, nothing happened",
+        "refused: 403",
+        "502 after the effect",
+        "time-out after the effect",
+        "connection reset after the effect",
+        "an answer that is no JSON",
+    )
+    return {name: zone.id for name, zone in zip(names, zones, strict=True)}
+
+
 def fault(kind: str, match: dict[str, Any], **more: Any) -> dict[str, Any]:
     """One fault for the simulator's control API."""
     return {"kind": kind, "match": match, **more}

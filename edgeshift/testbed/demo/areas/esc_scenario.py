@@ -24,6 +24,7 @@ from edgeshift.testbed.demo.scenario import (
     Scenario,
     background,
     of_the_change,
+    parts_of_the_change,
     policy,
     rate_limit,
     service,
@@ -53,7 +54,7 @@ def arrange(zones: int, seed: int) -> Scenario:
     last = fleet.accounts[-1].id
     free = [zone for zone in fleet.zones if _able(zone) and zone.account != last]
     left, refused_by_people, off, worse, worse_too = (free.pop() for _ in range(5))
-    lost, refused, late, hung, cut, garbled = own = [free.pop() for _ in range(6)]
+    own = [free.pop() for _ in range(6)]
     side = [free.pop() for _ in range(SIDE_ZONES)]
     for zone in own:
         # With a secret of their own, `always` is the only thing that is sent to them.
@@ -70,17 +71,12 @@ def arrange(zones: int, seed: int) -> Scenario:
         left=left.id,
         aborted=tuple(zone.id for zone in side),
         parts={
-            "unknown: 502, nothing happened": lost.id,
-            "refused: 403": refused.id,
-            "502 after the effect": late.id,
-            "time-out after the effect": hung.id,
-            "connection reset after the effect": cut.id,
-            "an answer that is no JSON": garbled.id,
+            **parts_of_the_change(own),
             "gets worse when it is off": worse.id,
             "rejected: payments would change": refused_by_people.id,
         },
         faults=[
-            *of_the_change(turned_off, (lost, refused, late, hung, cut, garbled)),
+            *of_the_change(turned_off, own),
             *background(seed),
         ],
     )

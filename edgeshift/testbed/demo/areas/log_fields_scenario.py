@@ -79,7 +79,6 @@ def arrange(zones: int, seed: int) -> Scenario:
         zone.logs = ZoneLogs.model_validate(SHAPES[place % 2](zone.name))
     side = parts[PARTS_TO_PLAY:]
     left, rejected, done, quiet, later, long, before, after, *faulty = parts[:PARTS_TO_PLAY]
-    lost, refused, late, hung, cut, garbled = faulty
     done.logs = _in_place(done.name)
     put = {"call": "rulesets.put"}
     return Scenario(
@@ -95,7 +94,7 @@ def arrange(zones: int, seed: int) -> Scenario:
         },
         faults=[
             # The first ruleset is put to as well, and nothing is known of it afterwards.
-            *of_the_change(put, (lost, refused, late, hung, cut, garbled)),
+            *of_the_change(put, faulty),
             *background(seed),
         ],
         calls=[

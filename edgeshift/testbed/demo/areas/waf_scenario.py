@@ -25,6 +25,7 @@ from edgeshift.testbed.demo.scenario import (
     Scenario,
     background,
     of_the_change,
+    parts_of_the_change,
     policy,
     rate_limit,
     service,
@@ -47,7 +48,7 @@ def arrange(zones: int, seed: int) -> Scenario:
     free = [zone for zone in fleet.zones if _ordinary(zone)]
     enterprise = [zone for zone in free if zone.plan == "enterprise"]
     others = [zone for zone in free if zone.plan != "enterprise"]
-    left, lost, refused, late, hung, cut, garbled = (others.pop(0) for _ in range(7))
+    left, *broken = (others.pop(0) for _ in range(7))
     own = f'(http.request.uri.path eq "/only-on/{left.name.split(".")[0]}")'
     left.firewall_rules.append(
         FirewallRule(expression=own, action="bypass", products=["waf"], description="only here")
@@ -62,14 +63,9 @@ def arrange(zones: int, seed: int) -> Scenario:
         FIXED: support[0].id,
         CONSENTED: agreed.id,
         "a new configuration that runs nothing": shell.id,
-        "unknown: 502, nothing happened": lost.id,
-        "refused: 403": refused.id,
-        "502 after the effect": late.id,
-        "time-out after the effect": hung.id,
-        "connection reset after the effect": cut.id,
-        "an answer that is no JSON": garbled.id,
+        **parts_of_the_change(broken),
     }
-    faults = [*of_the_change(put, (lost, refused, late, hung, cut, garbled)), *background(seed)]
+    faults = [*of_the_change(put, broken), *background(seed)]
     return Scenario(
         fleet=fleet,
         left=left.id,
