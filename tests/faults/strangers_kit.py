@@ -17,11 +17,11 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.documents import ProbedProposal, get_document, put_document
-from tests.faults_kit import Stage
 from tests.forgeries.running.attack import Attack
 from tests.harness.campaigns.stages import (
     ESC,
 )
+from tests.kit.faults import Stage
 from tests.kit.signing import WORKER, key_of, signed
 
 LONG = {**ESC["esc"], "observe": "4000h", "every": "2000h"}

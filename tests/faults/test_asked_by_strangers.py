@@ -35,7 +35,6 @@ from tests.faults.strangers_kit import (
     way_back,
     without_differences,
 )
-from tests.faults_kit import staged, zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
@@ -45,6 +44,7 @@ from tests.harness.campaigns.stages import (
     esc_zone,
 )
 from tests.kit import eventually
+from tests.kit.faults import staged, zone
 
 pytestmark = pytest.mark.embedded
 

@@ -13,12 +13,12 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
-from tests.faults_kit import staged, zone
 from tests.harness.cases import World
 from tests.harness.families.disturbances import cases
 from tests.harness.running.played import played
 from tests.harness.running.share import share_of
 from tests.harness.verdict import added
+from tests.kit.faults import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 

@@ -19,8 +19,8 @@ from temporalio.client import Client
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.messages import CampaignStart, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
-from tests.faults_kit import again, staged, zone
 from tests.kit import Scene
+from tests.kit.faults import again, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 

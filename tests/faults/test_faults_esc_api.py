@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from tests.faults_kit import Stage
 from tests.harness.campaigns.service_faults import FAULTS, limit_for
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.oracles.reversible import Ending, esc_complaints
 from tests.harness.running.share import shared
 from tests.kit import SCALE
+from tests.kit.faults import Stage
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 

@@ -20,12 +20,12 @@ from edgeshift.messages import Expire, Permit, PermitGrant, Revoke, Ruling, Step
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import begin_again
-from tests.faults_kit import Stage
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.disturbances.operators import reset, tasks
 from tests.harness.oracles.reversible import Ending, esc_complaints
 from tests.kit import OPERATOR, SCALE, eventually
+from tests.kit.faults import Stage
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(400)]
 

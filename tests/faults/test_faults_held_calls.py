@@ -15,11 +15,11 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.doctor.checks import let_calls_go
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.stages import esc_stage, esc_zone, log_stage, log_zone
 from tests.harness.running.share import shared, sized
-from tests.held_kit import TROUBLES, fault, few, watched
 from tests.kit import eventually
+from tests.kit.faults import Stage, staged, zone
+from tests.kit.held import TROUBLES, fault, few, watched
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
 

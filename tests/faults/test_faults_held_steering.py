@@ -16,10 +16,10 @@ from temporalio.client import Client
 
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import campaign_id
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.running.share import shared
-from tests.held_kit import calls_since, fault, few, last, set_status, stands_still, watched
 from tests.kit import REVOKED, Scene, eventually
+from tests.kit.faults import Stage, staged, zone
+from tests.kit.held import calls_since, fault, few, last, set_status, stands_still, watched
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]

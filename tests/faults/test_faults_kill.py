@@ -10,11 +10,11 @@ from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
-from tests.faults_kit import Stage, staged, zone
-from tests.faults_worker import Kill, supervised
 from tests.harness.cases import World
 from tests.harness.kills.scene import order_of, play
 from tests.harness.kills.waf import COURSES
+from tests.kit.faults import Stage, staged, zone
+from tests.kit.faults_worker import Kill, supervised
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 

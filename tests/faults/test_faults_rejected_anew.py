@@ -14,9 +14,9 @@ from activities.rulings import rejected_digests
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from edgeshift.model.sign_off import Choice
-from tests.faults_kit import Stage, again, staged, zone
 from tests.harness.disturbances.operators import start_again
 from tests.kit import eventually
+from tests.kit.faults import Stage, again, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240), pytest.mark.long]
 

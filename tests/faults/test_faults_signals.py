@@ -23,7 +23,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
-from tests.faults_kit import ASIDE, Stage, staged, zone
+from tests.kit.faults import ASIDE, Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 

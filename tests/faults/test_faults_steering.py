@@ -15,10 +15,10 @@ from edgeshift.messages import CampaignResult, CampaignSummary, ZonePhase, ZoneS
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.runtime.queues import Queue
-from tests.faults_kit import Stage, again, staged, zone
 from tests.harness.disturbances.operators import start_again
 from tests.harness.running.share import shared
 from tests.kit import TOO_MANY_RULES, eventually
+from tests.kit.faults import Stage, again, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 

@@ -11,9 +11,9 @@ from temporalio.client import Client
 
 from edgeshift.messages import Step, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
-from tests.faults_kit import staged, zone
 from tests.harness.running.share import shared
 from tests.kit import TOO_MANY_RULES
+from tests.kit.faults import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 

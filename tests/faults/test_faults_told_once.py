@@ -20,8 +20,8 @@ from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.operations.again import begin_again
 from edgeshift.operations.campaigns import start_campaign
-from tests.faults_kit import ASIDE, Stage, staged, zone
 from tests.kit import OPERATOR, SCALE, eventually
+from tests.kit.faults import ASIDE, Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(400)]
 

@@ -24,7 +24,6 @@ from tests.faults.strangers_kit import (
     stranger,
     way_back,
 )
-from tests.faults_kit import Stage
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
@@ -34,6 +33,7 @@ from tests.harness.campaigns.stages import (
     log_zone,
 )
 from tests.kit import eventually
+from tests.kit.faults import Stage
 
 pytestmark = pytest.mark.embedded
 

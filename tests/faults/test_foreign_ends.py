@@ -22,9 +22,9 @@ from edgeshift.messages import DescribedZones, DescribeZones
 from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
 from edgeshift.runtime.queues import Queue
 from tests.faults.strangers_kit import stranger
-from tests.faults_kit import Stage, staged, zone
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

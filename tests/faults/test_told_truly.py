@@ -16,13 +16,13 @@ from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.views.comparing import check_campaign
-from tests.faults_kit import Stage, staged, zone
 from tests.forgeries.running.attack import sent
 from tests.harness.aimed.results import Answering, ended_by_word, planted
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import esc_stage, esc_zone
 from tests.harness.disturbances.drifts import set_esc
 from tests.kit import eventually
+from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import WORKER, key_of
 
 pytestmark = pytest.mark.embedded

@@ -15,8 +15,8 @@ from temporalio.common import TypedSearchAttributes
 from edgeshift.messages import PUBLISHED
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect, of_campaign
-from tests.foreign_kit import sealed
 from tests.journeys.cli_kit import Place, running_stack
+from tests.kit.foreign import sealed
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(900)]
 

@@ -11,9 +11,9 @@ from temporalio.client import Client
 
 from edgeshift.messages import ZonePhase
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
-from tests.held_kit import few, set_status, stands_still, watched
 from tests.journeys.cli_kit import Place
 from tests.kit import Scene, fleet_of, scene
+from tests.kit.held import few, set_status, stands_still, watched
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
 

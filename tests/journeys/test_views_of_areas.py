@@ -30,7 +30,7 @@ from edgeshift.views.report_file import write_report
 from edgeshift.views.rows import look_of
 from edgeshift.views.timeline import build_timeline
 from tests.kit import BUCKET, Scene, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
 

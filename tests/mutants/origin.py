@@ -7,7 +7,7 @@ import sys
 from multiprocessing.connection import Connection
 
 import tests.harness.families.every
-from tests.faults_worker import PROCESSES
+from tests.kit.faults_worker import PROCESSES
 
 OURS = ("edgeshift", "workflows", "activities", "worker", "tests")
 

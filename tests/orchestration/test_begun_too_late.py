@@ -14,10 +14,10 @@ from edgeshift.areas import AREAS
 from edgeshift.messages import LEFT_ALONE, ZonePhase, ZoneResult, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome, campaign_id, migration_id
 from edgeshift.runtime.queues import Queue
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.stages import esc_stage, esc_zone, log_stage, log_zone
 from tests.harness.disturbances.operators import start_again
 from tests.kit import TOO_MANY_RULES
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

@@ -26,7 +26,7 @@ from edgeshift.messages import CampaignResult
 from edgeshift.model.fleet import assessment_id
 from edgeshift.operations.campaigns import describe
 from edgeshift.stores.archive import Archive
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = pytest.mark.embedded
 

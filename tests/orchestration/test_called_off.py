@@ -15,9 +15,9 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer, Worker
 
-from tests.faults_kit import staged, zone
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.kit.called_off import CalledOff
+from tests.kit.faults import staged, zone
 from workflows.local import locally
 from workflows.zone.failures import LOCAL_FAILURES, said
 

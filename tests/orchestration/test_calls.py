@@ -13,7 +13,7 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import Target, ZoneOutcome
 from edgeshift.operations import assess, frozen_by, start_campaign
 from tests.kit import OPERATOR, Scene, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

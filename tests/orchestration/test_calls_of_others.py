@@ -12,10 +12,10 @@ from temporalio.client import Client
 
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import Scene, fleet_of, scene
+from tests.kit.queue import on_queue
 from tests.orchestration import test_esc_campaign as esc
 from tests.orchestration import test_log_fields_campaign as log_fields
 from tests.orchestration.test_calls import planned
-from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(240)]
 

@@ -15,11 +15,11 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.settings import Settings
-from tests.faults_kit import QUICK
-from tests.faults_worker import Order, supervised
 from tests.kit import fleet_of, scene
+from tests.kit.faults import QUICK
+from tests.kit.faults_worker import Order, supervised
+from tests.kit.queue import on_queue
 from tests.kit.signing import Roster
-from tests.queue_kit import on_queue
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]

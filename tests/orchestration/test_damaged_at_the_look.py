@@ -10,8 +10,8 @@ from temporalio.client import Client
 
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import intent_key
-from tests.faults_kit import staged, zone
 from tests.harness.campaigns.authority import ONE
+from tests.kit.faults import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

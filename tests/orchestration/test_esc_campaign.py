@@ -24,7 +24,7 @@ from edgeshift.operations import start_campaign
 from edgeshift.stores.documents import CoveredZones, encoded
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

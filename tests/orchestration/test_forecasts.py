@@ -17,7 +17,7 @@ from edgeshift.model.fleet import DONE, Area, Plan, Target
 from edgeshift.operations import assess, frozen_by, start_campaign
 from edgeshift.operations.forecasts import measured_calls
 from tests.kit import OPERATOR, Scene, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

@@ -30,9 +30,9 @@ from edgeshift.runtime.temporal import memo_of, of_campaign
 from edgeshift.stores.archive import Archive
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import known_campaign, zone_rows
-from tests.faults_kit import staged, zone
-from tests.foreign_kit import sealed
 from tests.kit import eventually
+from tests.kit.faults import staged, zone
+from tests.kit.foreign import sealed
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

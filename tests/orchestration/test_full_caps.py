@@ -14,9 +14,9 @@ from temporalio.client import Client
 from edgeshift.messages import ChangeResult, ChangeStatus, ReportKind, ZonePhase
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons
-from tests.faults_kit import staged, zone
 from tests.harness.campaigns.authority import ONE
 from tests.kit.clock import eventually
+from tests.kit.faults import staged, zone
 from workflows.zone import changing
 from workflows.zone.changing import Changes
 

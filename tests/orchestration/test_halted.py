@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from tests.faults_kit import Stage, staged, zone
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

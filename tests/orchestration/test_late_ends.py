@@ -12,10 +12,10 @@ from temporalio.client import Client
 
 from edgeshift.messages import DescribeZones, ReportKind, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.authority import ONE
-from tests.held_kit import set_status
 from tests.kit import eventually
+from tests.kit.faults import Stage, staged, zone
+from tests.kit.held import set_status
 from worker.wiring import replayer
 from workflows.campaign.ends import LOOKED_AT_AGAIN
 

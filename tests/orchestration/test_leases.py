@@ -18,7 +18,7 @@ from edgeshift.model.fleet import quota_id
 from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.runtime.settings import Settings, WorkerSettings
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]

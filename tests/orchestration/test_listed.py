@@ -17,8 +17,8 @@ from edgeshift.operations.campaigns import describe, store_spec
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import CAMPAIGN, PERSON, NamespaceMissing, connect, targets_of
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
-from tests.faults_kit import staged, zone
 from tests.kit import OPERATOR, eventually, fleet_of, scene
+from tests.kit.faults import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

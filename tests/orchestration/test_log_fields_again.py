@@ -18,8 +18,8 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from tests.kit import Scene, fleet_of, scene
-from tests.log_fields_kit import SPEC, logged_zone, ruleset
-from tests.queue_kit import on_queue
+from tests.kit.log_fields import SPEC, logged_zone, ruleset
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

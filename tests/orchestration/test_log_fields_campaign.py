@@ -12,7 +12,7 @@ from temporalio.client import Client
 
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

@@ -15,9 +15,9 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode, codes_of
 from tests.kit import STRANGER, Scene, fleet_of, scene
+from tests.kit.log_fields import SPEC, logged_zone, ruleset
+from tests.kit.queue import on_queue
 from tests.kit.signing import Roster
-from tests.log_fields_kit import SPEC, logged_zone, ruleset
-from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

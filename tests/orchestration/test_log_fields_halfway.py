@@ -13,10 +13,10 @@ from temporalio.client import Client
 
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
-from tests.held_kit import fault
 from tests.kit import BUCKET, REVOKED, Scene, eventually, fleet_of, scene
+from tests.kit.held import fault
+from tests.kit.queue import on_queue
 from tests.kit.signing import Roster
-from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

@@ -16,9 +16,9 @@ from temporalio.client import Client
 from edgeshift.messages import ChangeResult, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
-from tests.held_kit import fault, set_status
 from tests.kit import BUCKET, REVOKED, STRANGER, Scene, eventually, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.held import fault, set_status
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(300)]
 

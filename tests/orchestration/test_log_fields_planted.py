@@ -14,8 +14,8 @@ from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.documents import JobCreated, RulesBefore, create_record
 from tests.kit import Scene, fleet_of, scene
-from tests.log_fields_kit import SPEC, job_of, logged_zone, ruleset
-from tests.queue_kit import on_queue
+from tests.kit.log_fields import SPEC, job_of, logged_zone, ruleset
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

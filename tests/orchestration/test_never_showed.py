@@ -14,9 +14,9 @@ from edgeshift.messages import ZonePhase, ZoneResult
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.probes import Prober
-from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.disturbances.drifts import set_esc
+from tests.kit.faults import Stage
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(240)]
 

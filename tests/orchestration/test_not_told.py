@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from edgeshift.messages import ZonePhase
-from tests.faults_kit import staged, zone
+from tests.kit.faults import staged, zone
 from workflows import options
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]

@@ -22,8 +22,8 @@ from edgeshift.operations.errors import Failed
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.identity import KEY, identity_of
-from tests.faults_kit import Stage, staged, zone
 from tests.kit import eventually
+from tests.kit.faults import Stage, staged, zone
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(60)]

@@ -26,8 +26,8 @@ from edgeshift.rate_limit.circuit import Standing
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
-from tests.held_kit import TROUBLES, calls_since, fault, few, last, watched
 from tests.kit import Scene, eventually, fleet_of, scene
+from tests.kit.held import TROUBLES, calls_since, fault, few, last, watched
 from worker.wiring import area_work, workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]

@@ -14,7 +14,7 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.operations import assess
 from edgeshift.stores.documents import Snapshot, get_document
 from tests.kit import BUCKET, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

@@ -18,7 +18,7 @@ from edgeshift.messages import Answer, Blocked
 from edgeshift.model.fleet import ZoneOutcome, quota_id
 from tests.harness.aimed.scene import Stalled
 from tests.kit import Scene, eventually, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 from workflows.zone.changing import WITHOUT_A_TURN
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]

@@ -14,8 +14,8 @@ from edgeshift.model.sign_off import Choice
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import known_campaign, zone_rows
 from edgeshift.views.timeline import build_timeline
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

@@ -10,9 +10,9 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.operations.again import zones_at
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks
 from tests.kit import eventually
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(240)]
 

@@ -17,12 +17,12 @@ from temporalio.client import Client, WorkflowFailureError
 
 from edgeshift.messages import Probe, Probed
 from edgeshift.runtime.queues import Queue
-from tests.faults_kit import Stage
-from tests.foreign_kit import scheduled
 from tests.harness.campaigns.stages import ESC, esc_zone, signed_stage
 from tests.kit import Scene, eventually, fleet_of, scene
+from tests.kit.faults import Stage
+from tests.kit.foreign import scheduled
+from tests.kit.secrets import AWAY, SECRET, Listener, listening, message
 from tests.kit.signing import Roster
-from tests.secrets_kit import AWAY, SECRET, Listener, listening, message
 
 pytestmark = pytest.mark.embedded
 

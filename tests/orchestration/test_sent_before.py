@@ -14,11 +14,11 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase, ZoneResult
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
-from tests.faults_kit import Stage, staged, zone
 from tests.harness.aimed.waf import A_RULE
 from tests.harness.campaigns.stages import ESC, OWN_SECRET, esc_stage, esc_zone, over
 from tests.harness.disturbances.operators import reset, tasks
 from tests.kit import SCALE
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(240)]
 

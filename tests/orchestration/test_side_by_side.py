@@ -25,9 +25,9 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.fleet import ZoneOutcome
-from tests.faults_kit import ASIDE, Stage, staged, zone
 from tests.harness.campaigns.authority import ONE
 from tests.kit import OPERATOR
+from tests.kit.faults import ASIDE, Stage, staged, zone
 from tests.kit.tiers import tiered
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]

@@ -26,8 +26,8 @@ from edgeshift.operations.signed import Pen
 from edgeshift.operations.signing import waiting_zone
 from edgeshift.operations.zones import FoundZone
 from edgeshift.testbed.invariants.seen import Word
-from tests.faults_kit import Stage, staged, zone
 from tests.kit import APPROVER, OPERATOR
+from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import Roster, about, key_of, recorded
 
 pytestmark = pytest.mark.embedded

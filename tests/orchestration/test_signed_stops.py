@@ -19,8 +19,8 @@ from edgeshift.operations.errors import Refused
 from edgeshift.operations.signed import Pen
 from edgeshift.operations.steering import abort
 from edgeshift.testbed.invariants.seen import StopRecord
-from tests.faults_kit import staged, zone
 from tests.kit import OPERATOR
+from tests.kit.faults import staged, zone
 from tests.kit.signing import Roster, key_of
 
 pytestmark = pytest.mark.embedded

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from edgeshift.model.fleet import Area
 from edgeshift.operations.errors import NotFound
 from edgeshift.views.snapshots import Asked, choices, chosen, needs_temporal, target_of
-from tests.faults_kit import again, staged, zone
+from tests.kit.faults import again, staged, zone
 
 pytestmark = pytest.mark.embedded
 

@@ -20,7 +20,7 @@ from activities.connections import Connections
 from activities.fanout import ZoneActivities
 from edgeshift.messages import StartZones
 from edgeshift.model.fleet import campaign_id
-from tests.faults_kit import staged, zone
+from tests.kit.faults import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
 

@@ -21,8 +21,8 @@ from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
+from tests.kit.queue import on_queue
 from tests.orchestration.queried_kit import ALL, InBatches
-from tests.queue_kit import on_queue
 from worker.forgetting import Forgetting
 from worker.queues import STICKY
 from worker.wiring import workers

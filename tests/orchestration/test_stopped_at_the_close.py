@@ -17,8 +17,8 @@ from edgeshift.authority.records import SignedRecords
 from edgeshift.messages import Answer, ComparedOutcomes
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.steering import abort, pause
-from tests.faults_kit import Stage, staged, zone
 from tests.kit import OPERATOR
+from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import Roster
 
 pytestmark = pytest.mark.embedded

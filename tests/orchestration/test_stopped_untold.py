@@ -25,9 +25,9 @@ from edgeshift.operations.errors import Failed, NotFound
 from edgeshift.operations.signed import Pen
 from edgeshift.operations.steering import NotLast, NotTold, pause, stop_untold
 from edgeshift.stores.archive import Archive
-from tests.faults_kit import staged, zone
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import OPERATOR
+from tests.kit.faults import staged, zone
 from tests.kit.hostile import PLANTED
 from tests.kit.signing import Keys, Roster, key_of
 

@@ -9,8 +9,8 @@ import pytest
 from temporalio.client import Client
 
 from tests.kit import eventually, fleet_of, scene
-from tests.queue_kit import on_queue
-from tests.swept_kit import SweepHeldUp, run_ends_amid_its_sweep
+from tests.kit.queue import on_queue
+from tests.kit.swept import SweepHeldUp, run_ends_amid_its_sweep
 from workflows.campaign import sweeper
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]

@@ -25,7 +25,7 @@ from edgeshift.runtime.settings import Settings, TemporalSettings, WorkerSetting
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, eventually, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 from worker.wiring import WORKFLOWS, activities_of, workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]

@@ -21,9 +21,9 @@ from temporalio.worker import (
 
 from edgeshift.messages import AskingZone, StartedZones, Step, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
-from tests.faults_kit import staged, zone
 from tests.harness.disturbances.operators import reset
 from tests.kit import Scene
+from tests.kit.faults import staged, zone
 from tests.kit.planned import start_by_plan
 from tests.replay.commands import commands_of
 

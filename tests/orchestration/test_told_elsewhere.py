@@ -24,9 +24,9 @@ from edgeshift.operations.proof import ELSEWHERE, UNSIGNED
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.identity import identity_of
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
-from tests.faults_kit import staged, zone
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import OPERATOR, eventually, fleet_of, scene
+from tests.kit.faults import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(300)]
 

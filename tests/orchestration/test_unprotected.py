@@ -14,7 +14,7 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.operations.preview import preview_of
 from edgeshift.stores.documents import Proposal, get_document
-from tests.faults_kit import Stage, staged, zone
+from tests.kit.faults import Stage, staged, zone
 
 pytestmark = pytest.mark.embedded
 

@@ -16,12 +16,12 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.again import begin_again
-from tests.faults_kit import Stage
 from tests.forgeries.running.attack import BOTH, Attack
 from tests.forgeries.running.foreign import forged_change, scheduled
 from tests.harness.campaigns.authority import ONE, TWO
 from tests.harness.campaigns.stages import esc_stage, esc_zone
 from tests.kit import APPROVER, OPERATOR
+from tests.kit.faults import Stage
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(400)]
 

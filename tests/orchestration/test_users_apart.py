@@ -23,10 +23,10 @@ from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import running
-from tests.held_kit import fault
 from tests.kit import OUT, Scene, scene
+from tests.kit.held import fault
+from tests.kit.queue import on_queue
 from tests.kit.tiers import tiered
-from tests.queue_kit import on_queue
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]

@@ -13,7 +13,7 @@ from edgeshift.messages import Blocked, CampaignSummary, ReportKind, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome, quota_id
 from edgeshift.model.window import FEW
 from tests.kit import Scene, eventually, fleet_of, scene
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 

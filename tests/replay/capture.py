@@ -23,8 +23,8 @@ from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
-from tests.held_kit import set_status
 from tests.kit import Scene, eventually, fleet_of, scene
+from tests.kit.held import set_status
 from tests.kit.signing import Roster
 from tests.replay.capture_held import called_off, given_up, held_up, reversible_held_up
 from tests.replay.capture_later_runs import FOLLOWED_BY, continued, reset_under_a_permit, reset_zones

@@ -11,9 +11,9 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import campaign_id
 from tests.harness.aimed.scene import Stalled
-from tests.held_kit import fault, stands_still
 from tests.kit import REVOKED, TOO_MANY_RULES, fleet_of, scene
 from tests.kit.called_off import CalledOff
+from tests.kit.held import fault, stands_still
 from tests.replay.capture_planned import JOB, LOG_FIELDS
 from tests.replay.capture_reversible import ESC
 from tests.replay.capture_reversible import zone as esc_zone

@@ -12,8 +12,8 @@ from temporalio.client import Client
 
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from tests.kit import scene
+from tests.kit.swept import SweepHeldUp, run_ends_amid_its_sweep
 from tests.replay.keeping import keep
-from tests.swept_kit import SweepHeldUp, run_ends_amid_its_sweep
 from workflows.campaign.sweeper import SLICE
 
 USERS = ("ann", "bob")

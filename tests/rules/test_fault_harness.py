@@ -17,7 +17,6 @@ import pytest
 from edgeshift.testbed.invariants.digests import body_digest
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CampaignFacts, CheckerInput, Signature, ZoneAtService
-from tests.faults_worker import PROCESSES
 from tests.harness.campaigns.authority import BOTH, FOUR_EYES, ONE, TWO, roster_in
 from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
@@ -31,6 +30,7 @@ from tests.harness.running.kept import ROOT, Brought, Kept
 from tests.harness.running.run import PLAYER
 from tests.harness.running.share import stratified, time_of
 from tests.harness.verdict import Verdict, added
+from tests.kit.faults_worker import PROCESSES
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ZONE = "a" * 32

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from tests.faults_kit import Stage
-from tests.faults_worker import Order
 from tests.harness.campaigns.play import HISTORIES, judge, keep_histories
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting, Disturbance
 from tests.harness.disturbances.signals import APPROVERS
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage
+from tests.kit.faults_worker import Order
 from tests.schedules.doing import do, look_for_stuck
 from tests.schedules.plans import Plan, plan
 from tests.schedules.replaying import Replayed, replayed, replayed_from

@@ -24,7 +24,7 @@ from edgeshift.model.fleet import Target
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, put_document
-from tests.audited_kit import AGREED, BEGAN, SENT, Audited, audited, body, rows, zone
+from tests.kit.audited import AGREED, BEGAN, SENT, Audited, audited, body, rows, zone
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from edgeshift.audit.chain import Kind, NoAudit, SealStatement
-from tests.audited_kit import AGREED, HALTED, Audited, audited, chained, rows, sealed
+from tests.kit.audited import AGREED, HALTED, Audited, audited, chained, rows, sealed
 from tests.kit.tiers import tiered
 
 NOBODY = {"signature": None, "statement": None}

@@ -19,7 +19,7 @@ from edgeshift.authority.statements import BadStatement, StartStatement, WordSta
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.stores.documents import contents_of
 from edgeshift.views.words import moment
-from tests.audited_kit import BEGAN, HALTED, Audited, audited, body, rows
+from tests.kit.audited import BEGAN, HALTED, Audited, audited, body, rows
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from edgeshift.authority.signers import parsed
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import ResultStatement, StartStatement
 from edgeshift.model.fleet import ZoneOutcome
-from tests.audited_kit import SENT, audited
+from tests.kit.audited import SENT, audited
 
 
 async def test_results_that_workers_signed_are_in_it_and_counted(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.stores.documents import NothingMore
 from edgeshift.stores.documents.intents import ClosedAs
-from tests.audited_kit import SENT, Audited, audited, body
+from tests.kit.audited import SENT, Audited, audited, body
 
 REFUSED = NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it")
 NOT_SENT = NothingMore.of(ClosedAs.NOTHING_CAME, "it was not sent")

@@ -17,7 +17,7 @@ from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import DocumentUnreadable, NothingMore, contents_of, decoded, encoded
-from tests.audited_kit import SENT, audited, chained, rows
+from tests.kit.audited import SENT, audited, chained, rows
 from tests.kit.signing import signed
 from tests.service.gate_kit import gate
 from tests.service.records_kit import KEY, LIMIT, NOTHING, ZONE, Kept, kept_in

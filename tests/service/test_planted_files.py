@@ -23,8 +23,8 @@ from edgeshift.model.fleet import Area, campaign_id
 from edgeshift.operations.signed import Pen
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.documents import contents_of, unproven_there
-from tests.audited_kit import CAMPAIGN, Audited, audited, rows
 from tests.forgeries.doors import guarded
+from tests.kit.audited import CAMPAIGN, Audited, audited, rows
 from tests.kit.hostile import KEYS, NAME, ODD_NAMES, PLANTED, signature_by
 from tests.service.records_kit import KEY, NOTHING, SEEN, ZONE, intent, kept_in
 from tests.service.test_rollback_authority import ask, sent

@@ -34,9 +34,9 @@ from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.control import PAGE, Control
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.service import load_journal
-from tests.faults_kit import Stage
 from tests.forgeries.running.stranger import Stranger
 from tests.kit import APPROVER, Looks
+from tests.kit.faults import Stage
 from tests.kit.signing import about, recorded
 
 ENEMY = "mallory"

@@ -15,9 +15,9 @@ from edgeshift.operations.again import VERBS, begin_again, zones_at
 from edgeshift.operations.errors import OperationError
 from edgeshift.runtime.temporal import is_missing, memo_of
 from edgeshift.testbed.invariants.seen import Word
-from tests.faults_kit import Stage
 from tests.forgeries.running.attack import FINDS_OUT_WITHIN, told_as_ended
 from tests.kit import OPERATOR
+from tests.kit.faults import Stage
 
 BEGINS_AGAIN = 60.0
 LEFT_ALONE = 150.0

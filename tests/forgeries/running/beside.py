@@ -16,7 +16,6 @@ from edgeshift.messages import CampaignSignOff, Person, ZonePhase, ZoneState
 from edgeshift.model.sign_off import Choice
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.testbed.invariants.seen import Signature
-from tests.faults_kit import Stage
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace, on_record, requests, sent, told_wrong
 from tests.forgeries.running.begun_again import (
     BEGINS_AGAIN,
@@ -31,6 +30,7 @@ from tests.forgeries.running.kinds import KINDS
 from tests.forgeries.running.listed import Phase, Try
 from tests.forgeries.running.stranger import Stranger, listening
 from tests.harness.disturbances.operators import start_again
+from tests.kit.faults import Stage
 
 ABSENT = frozenset({3, 4, 7})
 """Rules that these campaigns have no case of."""

@@ -29,10 +29,10 @@ from edgeshift.messages import (
 from edgeshift.messages.areas.waf import Verification, Verify
 from edgeshift.model.fleet import Plan
 from edgeshift.runtime.queues import Queue
-from tests import foreign_kit
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
 from tests.forgeries.running.scheduling import queue_of
+from tests.kit import foreign
 
 WORKFLOWS = {"waf": "WafZone", "esc": "EscScope", "log-fields": "LogFieldsZone"}
 ASKS_AT_ONCE = ("waf", "log-fields")
@@ -46,7 +46,7 @@ async def scheduled(
     a: Attack, name: str, message: BaseModel, queue: Queue = Queue.CHANGES
 ) -> tuple[WorkflowHandle[Any, Any], Any]:
     """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
-    async with foreign_kit.scheduled(a.enemy, name, message, queue_of(a, queue), PATIENCE) as handle:
+    async with foreign.scheduled(a.enemy, name, message, queue_of(a, queue), PATIENCE) as handle:
         found = None
         with suppress(WorkflowFailureError):
             found = await asyncio.wait_for(handle.result(), PATIENCE)

@@ -16,9 +16,9 @@ from typing import Any
 from edgeshift.authority.statements import BadStatement, ResultStatement, opened
 from edgeshift.model.fleet import CLAIMS, ZoneOutcome
 from edgeshift.testbed.invariants.kept import load_secrets
-from tests.faults_kit import Stage
 from tests.forgeries.running.attack import requests, sent
 from tests.forgeries.running.stranger import Stranger
+from tests.kit.faults import Stage
 from tests.kit.signing import WORKER, key_of
 
 SENDS_NOTHING = frozenset({"given_up", "opened"})

@@ -15,8 +15,6 @@ from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import ZonePhase
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
-from tests.faults_kit import Stage, staged, zone
-from tests.foreign_kit import foreign_worker
 from tests.forgeries.running import activities, activities_of_areas, archived, foreign, starts, words
 from tests.forgeries.running.attack import ENEMY, REVOKED_KEY
 from tests.forgeries.running.begun_again import LEFT_ALONE, begun_again
@@ -27,7 +25,9 @@ from tests.forgeries.running.listed import AREAS, PHASES, Phase, Try
 from tests.harness.campaigns.authority import BOTH as TWO_WITH_FOUR_EYES
 from tests.harness.campaigns.stages import ESC, LOG_FIELDS, TURNS, esc_zone, log_zone, over
 from tests.kit import APPROVER, OPERATOR
-from tests.queue_kit import on_queue
+from tests.kit.faults import Stage, staged, zone
+from tests.kit.foreign import foreign_worker
+from tests.kit.queue import on_queue
 
 __all__ = [
     "AREAS",

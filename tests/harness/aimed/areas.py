@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.faults_kit import Stage
 from tests.harness.aimed.scene import judged
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.play import STRANGER, keep_histories
@@ -17,6 +16,7 @@ from tests.harness.oracles.reversible import (
     own_secret_complaints,
 )
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage
 
 STILL_OFF = '{"always": false}'
 

@@ -21,7 +21,6 @@ from edgeshift.messages import Answer, Person, Step, ZonePhase, ZoneState
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.documents import FrozenTargets, put_document
 from edgeshift.testbed.invariants.seen import Signature, StopRecord
-from tests.faults_kit import Stage, zone
 from tests.harness.aimed.scene import PATIENCE, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
 from tests.harness.campaigns.authority import FOUR_EYES, ONE, TWO
@@ -30,6 +29,7 @@ from tests.harness.cases import World
 from tests.harness.disturbances.archives import Damage
 from tests.harness.verdict import Verdict
 from tests.kit import APPROVER, OPERATOR, eventually
+from tests.kit.faults import Stage, zone
 from tests.kit.signing import Roster, about, key_of, recorded
 
 TRIES_AGAIN = 2 * PATIENCE

@@ -10,7 +10,6 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
 from edgeshift.model.sign_off import Choice
-from tests.faults_kit import Stage, zone
 from tests.harness.aimed.scene import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, NOT_DONE, PRO, STOPPED, word
 from tests.harness.campaigns.stages import PATIENCE as READ_FOR
@@ -19,6 +18,7 @@ from tests.harness.cases import World
 from tests.harness.disturbances.operators import start_again
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
+from tests.kit.faults import Stage, zone
 
 
 async def signed_in_a_pause(world: World) -> Verdict:

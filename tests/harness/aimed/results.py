@@ -21,13 +21,13 @@ from edgeshift.messages import (
 )
 from edgeshift.messages.areas.waf import Verification
 from edgeshift.model.fleet import ZoneOutcome
-from tests.faults_kit import Stage, zone
 from tests.harness.aimed.scene import PATIENCE, ends, judged, quiet, waits
 from tests.harness.aimed.waf import PRO
 from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
 from tests.kit import eventually
+from tests.kit.faults import Stage, zone
 from tests.kit.signing import WORKER, about
 
 COUNTED_WITHIN = 3.0

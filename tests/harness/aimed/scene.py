@@ -17,11 +17,11 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.testbed.invariants import check_rules
-from tests.faults_kit import Stage
 from tests.harness.oracles.judging import NONE, WAITING, broken, ending_of, said, unsigned
 from tests.harness.oracles.unknowns import met_and_resolved
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
+from tests.kit.faults import Stage
 
 LATE: dict[str, Any] = {"migration_seconds": 8 * SCALE}
 """A service at which a migration takes eight real seconds. Until then the zone looks as it did before."""

@@ -12,15 +12,15 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import ResolveTargets
 from edgeshift.runtime.queues import Queue
-from tests.faults_kit import zone
-from tests.foreign_kit import scheduled
 from tests.forgeries.running.stranger import listening as a_service
 from tests.harness.aimed.scene import PATIENCE, judged, quiet, waits
 from tests.harness.aimed.waf import PRO
 from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
-from tests.secrets_kit import AWAY, SECRET, listening, message
+from tests.kit.faults import zone
+from tests.kit.foreign import scheduled
+from tests.kit.secrets import AWAY, SECRET, listening, message
 
 PROBED_WITHIN = 8.0
 """Seconds in which a service that is held is probed."""

@@ -9,7 +9,6 @@ from typing import Any
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import Again, Answer, Step
-from tests.faults_kit import zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import forged_change, scheduled
 from tests.harness.aimed.areas import esc_as_said
@@ -21,6 +20,7 @@ from tests.harness.campaigns.stages import esc_stage, esc_zone, signed_stage
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
 from tests.kit import OPERATOR
+from tests.kit.faults import zone
 
 TURNED_OFF = ("esc.set", "always")
 

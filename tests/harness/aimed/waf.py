@@ -23,14 +23,14 @@ from edgeshift.model.fleet import campaign_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.queues import Queue
-from tests.faults_kit import Stage, zone
-from tests.faults_worker import Kill, supervised
 from tests.harness.aimed.scene import LATE, PATIENCE, Stalled, comes_to, ends, judged, quiet, waits
 from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
 from tests.harness.kills.scene import order_of
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE, TOO_MANY_RULES, Scene
+from tests.kit.faults import Stage, zone
+from tests.kit.faults_worker import Kill, supervised
 from worker.wiring import workers
 
 PRO = frozenset({3, 4, 7})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tests.faults_kit import QUICK, zone
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
 from tests.harness.campaigns.stages import ESC, LOG_FIELDS, TURNS, esc_zone, log_zone, over
 from tests.kit import SCALE
+from tests.kit.faults import QUICK, zone
 
 OVERRIDE = {"urls": ["shop.example/admin/*"], "rules": {"100000": "disable"}}
 TOO_LONG = [{"expression": f'http.request.uri.path eq "/{"x" * 4097}"', "products": ["waf"]}]

@@ -22,9 +22,9 @@ from edgeshift.messages import CampaignResult, Waiting, ZonePhase
 from edgeshift.model.sign_off import Choice
 from edgeshift.testbed.invariants.seen import Signature
 from edgeshift.testbed.invariants.ticketed import load_tickets
-from tests.faults_kit import Stage
 from tests.harness.campaigns.fleet_zones import EXPIRES_SECONDS
 from tests.kit import Looks
+from tests.kit.faults import Stage
 
 LOOKS_EVERY = 0.5
 LATE = 2.0

@@ -15,8 +15,6 @@ from temporalio.client import Client
 
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
-from tests.faults_kit import Stage, staged
-from tests.faults_worker import Order, supervised
 from tests.harness.campaigns.authority import roster_in
 from tests.harness.campaigns.fleet_zones import MENDED, fleet_zone, terms_of
 from tests.harness.campaigns.own_server import own_server
@@ -31,6 +29,8 @@ from tests.harness.oracles.judging import STRANGERS, WANTED_FIELDS, scene_verdic
 from tests.harness.oracles.reversible import OPEN
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE, STRANGER
+from tests.kit.faults import Stage, staged
+from tests.kit.faults_worker import Order, supervised
 
 MOST_LEFT = 0.25
 """The share of zones that may fail or stay unknown where nothing is done that people have to fix."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tests.faults_worker import Kill
 from tests.harness.campaigns.service_faults import FAULTS, as_met
+from tests.kit.faults_worker import Kill
 
 Area = Literal["waf", "esc", "log-fields"]
 

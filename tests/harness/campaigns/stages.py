@@ -9,9 +9,9 @@ from typing import Any
 
 from temporalio.client import Client
 
-from tests.faults_kit import QUICK, Stage, staged
 from tests.harness.campaigns.authority import ONE
 from tests.kit import BUCKET
+from tests.kit.faults import QUICK, Stage, staged
 
 COMMIT: dict[str, Any] = {**QUICK["commit"], "poll": "1s"}
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from tests.faults_kit import Stage
-from tests.faults_worker import Order, Workers
 from tests.harness.campaigns.own_server import OwnServer
+from tests.kit.faults import Stage
+from tests.kit.faults_worker import Order, Workers
 
 AREAS = frozenset({"waf", "esc", "log-fields"})
 

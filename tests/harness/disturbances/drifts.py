@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from edgeshift.testbed.simulator.esc_settings import Operation, zone_scope
-from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import OWN_SECRET
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.kit import STRANGER, eventually
+from tests.kit.faults import Stage
 
 FULL = 38
 """Custom log fields that leave no room for a campaign's, beside the two that a zone may have of others."""

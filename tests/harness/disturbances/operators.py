@@ -31,10 +31,10 @@ from edgeshift.operations.again import zones_at
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import ServiceTrouble
 from edgeshift.runtime.temporal import is_away
-from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.harness.disturbances.patience import NO_ANSWER, in_any_case, seen_through
 from tests.kit import OPERATOR
+from tests.kit.faults import Stage
 
 Handle = WorkflowHandle[Any, Any]
 

@@ -9,9 +9,9 @@ from temporalio.client import WorkflowQueryFailedError
 from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase, ZoneState
-from tests.faults_kit import Stage
 from tests.harness.disturbances.ways import Way, fix
 from tests.kit import Looks, eventually
+from tests.kit.faults import Stage
 
 WITHIN = 240.0
 """Seconds within which a zone comes to a phase, also where each of its calls waits for a turn."""

@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tests.faults_kit import Stage, staged
-from tests.faults_worker import supervised
 from tests.harness.campaigns.authority import roster_in
 from tests.harness.campaigns.people import People
 from tests.harness.campaigns.play import HISTORIES, keep_histories
@@ -25,6 +23,8 @@ from tests.harness.kills.scene import order_of
 from tests.harness.oracles.judging import Shown, ending_of, shown, verdict_of
 from tests.harness.switches import Switches
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage, staged
+from tests.kit.faults_worker import supervised
 
 LONGEST = 240.0
 

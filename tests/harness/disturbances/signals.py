@@ -27,10 +27,10 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
-from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.harness.disturbances.patience import seen_through
 from tests.kit import APPROVER
+from tests.kit.faults import Stage
 
 APPROVERS: dict[str, object] = {"approvers": [APPROVER, "bob"]}
 """Who may sign where strangers try to."""

@@ -15,7 +15,7 @@ from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import Failed, OperationError, Refused
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.kit import OPERATOR
-from tests.queue_kit import OnQueue
+from tests.kit.queue import OnQueue
 
 MANY = 100
 

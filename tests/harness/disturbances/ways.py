@@ -11,8 +11,8 @@ from typing import Any
 from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
-from tests.faults_kit import Stage, zone
 from tests.harness.campaigns.stages import ESC, LOG_FIELDS, esc_zone, log_zone, over
+from tests.kit.faults import Stage, zone
 
 TOO_LONG = [{"expression": f'http.request.uri.path eq "/{"x" * 4097}"', "products": ["waf"]}]
 OVERRIDE = {"urls": ["shop.example/admin/*"], "rules": {"100000": "disable"}}

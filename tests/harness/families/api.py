@@ -10,13 +10,13 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tests.faults_kit import Stage
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan
 from tests.harness.campaigns.service_faults import FAULTS, NEEDLESS, PROVED
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage
 
 FAMILY = "api"
 

@@ -13,8 +13,6 @@ from functools import partial
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.testbed.invariants.pace import busiest
 from edgeshift.testbed.invariants.service import load_journal, load_rate_limit
-from tests.faults_kit import Stage
-from tests.faults_worker import MOMENTS, Kill
 from tests.harness.campaigns.people import NOBODY_ANSWERS
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Limit, Schedule, ZonePlan, schedule
@@ -23,6 +21,8 @@ from tests.harness.disturbances import Acting, Disturbance
 from tests.harness.disturbances.stops import pause_while
 from tests.harness.verdict import Verdict
 from tests.kit import Looks
+from tests.kit.faults import Stage
+from tests.kit.faults_worker import MOMENTS, Kill
 
 FAMILY = "crowded"
 

@@ -15,7 +15,6 @@ from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import begin_again
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect, is_missing
-from tests.faults_kit import Stage
 from tests.harness.campaigns.own_server import OwnServer, own_server
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting, archives, deaths, servers, services, ticketing
@@ -24,6 +23,7 @@ from tests.harness.disturbances.scenes import Act, Beside, play_beside
 from tests.harness.disturbances.ways import IN_PART, PAST_EVERY_TIMEOUT, WAYS, Way
 from tests.harness.verdict import Verdict
 from tests.kit import OPERATOR, eventually
+from tests.kit.faults import Stage
 
 SHORT, LONG = 4.0, 15.0
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from edgeshift.messages import ZonePhase
-from tests.faults_kit import Stage
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting, drifts
 from tests.harness.disturbances.freezing import freeze_at
@@ -21,6 +20,7 @@ from tests.harness.oracles.judging import ending_of
 from tests.harness.switches import Switches, place_of
 from tests.harness.verdict import Verdict
 from tests.kit import eventually
+from tests.kit.faults import Stage
 
 FAMILY = "drift"
 ZONES = 3

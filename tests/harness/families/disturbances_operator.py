@@ -13,7 +13,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import RETRYABLE, ZoneOutcome
 from edgeshift.operations.again import zones_at
-from tests.faults_kit import Stage
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.operators import (
@@ -29,6 +28,7 @@ from tests.harness.disturbances.scenes import Act, Beside, play_beside
 from tests.harness.disturbances.ways import IN_PART, PAST_EVERY_TIMEOUT, WAYS, Way
 from tests.harness.verdict import Verdict
 from tests.kit import eventually
+from tests.kit.faults import Stage
 
 TASKS = 7
 """Workflow tasks of a zone's longest way, at least."""

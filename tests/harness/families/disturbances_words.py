@@ -14,7 +14,6 @@ from temporalio.service import RPCError
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import Target
 from edgeshift.model.sign_off import Choice
-from tests.faults_kit import Stage
 from tests.harness.aimed.scene import quiet
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting, signals, starts, stops
@@ -23,6 +22,7 @@ from tests.harness.disturbances.scenes import WIDE, Beside, play_beside
 from tests.harness.disturbances.ways import WAYS, Way
 from tests.harness.verdict import Verdict
 from tests.kit import eventually
+from tests.kit.faults import Stage
 
 MAIN = ("professional", "enterprise", "support", "secret", "worse", "shared")
 STOPPED = frozenset({"aborted", "rolled_back"})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.faults_worker import MOMENTS, Kill
 from tests.harness.cases import Case
 from tests.harness.kills.esc import COURSES as ESC
 from tests.harness.kills.log_fields import COURSES as LOG_FIELDS
 from tests.harness.kills.scene import Course, play
 from tests.harness.kills.waf import COURSES as WAF
+from tests.kit.faults_worker import MOMENTS, Kill
 
 FAMILY = "kills"
 COURSES = {"waf": WAF, "esc": ESC, "log-fields": LOG_FIELDS}

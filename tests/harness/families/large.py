@@ -13,11 +13,11 @@ from edgeshift.model.fleet import Area, Plan
 from edgeshift.operations.preview import preview_of
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.views.report_file import write_report
-from tests.faults_kit import Stage, zone
 from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of, scene_verdict
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage, zone
 
 FAMILY = "large"
 MOST_RULES, LONGEST = 200, 4096

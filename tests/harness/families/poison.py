@@ -15,12 +15,12 @@ from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.client import WorkflowHandle
 
 from edgeshift.testbed.invariants.digests import body_fingerprint
-from tests.faults_kit import Stage
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan, schedule
 from tests.harness.cases import Case, World
 from tests.harness.poison_bodies import meet
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage
 
 FAMILY = "poison"
 

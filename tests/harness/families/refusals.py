@@ -13,11 +13,11 @@ from typing import Any, Literal
 from edgeshift.messages import ZonePhase
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.testbed.simulator.support_words import WORDINGS
-from tests.faults_kit import Stage, zone
 from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of, scene_verdict
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage, zone
 
 FAMILY = "refusals"
 At = Literal["check", "config", "put"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_zone, over
 from tests.harness.kills.scene import Course
+from tests.kit.faults import Stage
 
 BEGIN = ("resolve_targets", "recall_rulings", "start_zones", "prepare_esc_scope")
 SECRET = ("tell_campaign", "tell_zones", "change_zone", "prepare_esc_scope")

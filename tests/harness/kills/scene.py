@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from edgeshift.model.fleet import CLAIMS, ZoneOutcome
-from tests.faults_kit import Stage
-from tests.faults_worker import Kill, Moment, Order, supervised
 from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import World
 from tests.harness.oracles.judging import scene_verdict
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage
+from tests.kit.faults_worker import Kill, Moment, Order, supervised
 
 LONGEST = 240.0
 """Seconds that a scene may take on a busy machine; alone it takes about ten, and a time-out or two."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from edgeshift.messages import ZonePhase
-from tests.faults_kit import Stage, zone
 from tests.harness.campaigns.fleet_zones import OVERRIDE, TOO_LONG
 from tests.harness.kills.scene import Changes, Course
+from tests.kit.faults import Stage, zone
 
 BEGIN = ("resolve_targets", "recall_rulings", "start_zones", "prepare_waf_zone")
 COMMIT = ("record_rulings", "tell_zones", "change_zone", "verify_waf_zone", "tell_campaign")

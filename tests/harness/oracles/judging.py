@@ -16,7 +16,6 @@ from edgeshift.testbed.invariants import RuleCheck, check_rules
 from edgeshift.testbed.invariants.completeness import held_by_another
 from edgeshift.testbed.invariants.seen import CheckerInput
 from edgeshift.testbed.simulator.esc_settings import zone_scope
-from tests.faults_kit import Stage
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
 from tests.harness.campaigns.stages import LISTS, WANTED
 from tests.harness.oracles.reversible import (
@@ -33,6 +32,7 @@ from tests.harness.oracles.reversible import (
 from tests.harness.oracles.unknowns import met_and_resolved
 from tests.harness.oracles.waf import Found, waf_complaints
 from tests.harness.verdict import Verdict
+from tests.kit.faults import Stage
 
 STRANGERS = (("cookie_fields", "Stranger"),)
 WANTED_FIELDS = tuple((kind, name) for kind, names in WANTED.items() for name in names)

@@ -20,8 +20,8 @@ CODE = ("edgeshift", "workflows", "activities", "worker", "tests/harness", "test
 """Folders, and the files below whose names begin like tests/harness's own, that a verdict is about."""
 
 CODE_FILES = (
-    "tests/faults_kit.py",
-    "tests/faults_worker.py",
+    "tests/kit/faults.py",
+    "tests/kit/faults_worker.py",
     "tests/journeys/canary_courses.py",
     "tests/journeys/canary_kit.py",
     "tests/journeys/cli_kit.py",

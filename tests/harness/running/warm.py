@@ -16,8 +16,8 @@ import anyio._backends._asyncio
 import httpcore
 from temporalio.worker._worker import load_default_build_id
 
-import tests.faults_worker
 import tests.harness.switches
+import tests.kit.faults_worker
 from edgeshift.runtime.tls import tls_context
 
 __all__ = ["anyio", "httpcore", "tests"]

@@ -25,7 +25,7 @@ from edgeshift.runtime.parent_death import tied_to_parent
 from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.runtime.temporal import connect
 from tests.harness.switches import Switches, obeying
-from tests.queue_kit import on_queue
+from tests.kit.queue import on_queue
 from worker import queues
 from worker.wiring import workers
 

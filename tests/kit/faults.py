@@ -35,8 +35,8 @@ from edgeshift.operations.again import begin_again
 from edgeshift.operations.errors import OperationError
 from edgeshift.testbed.invariants.seen import Word
 from tests.kit import OPERATOR, Scene, eventually, fleet_of, scene
+from tests.kit.queue import on_queue
 from tests.kit.signing import Roster
-from tests.queue_kit import on_queue
 
 ASIDE = frozenset({3, 4, 7})
 """Rules that a scene without Enterprise zones, support cases and stops has no case of."""
