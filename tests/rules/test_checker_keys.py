@@ -236,3 +236,11 @@ def test_a_start_is_read_with_what_its_specification_asks_of_sign_offs(tmp_path:
     (folder / statement.digest).write_bytes(data)
     (found,) = ArchiveFolder(tmp_path).statements()
     assert found.approvers == {APPROVER} and found.one_by_one
+
+
+def test_what_a_worker_that_died_left_half_written_is_no_intent(tmp_path: Path) -> None:
+    """Its name goes on behind "#"; the folder is read all the same."""
+    intents = tmp_path / "intent" / ("0" * 32) / "waf"
+    intents.mkdir(parents=True)
+    (intents / "permit-1#1130267094841551239").write_bytes(b"")
+    assert ArchiveFolder(tmp_path).intents() == ()

@@ -27,7 +27,8 @@ class ArchiveFolder:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._content: dict[str, bytes] = {}
-        self._paths = [path for path in sorted(root.rglob("*")) if path.is_file()]
+        # What a process that died left half written lies beside its name, behind "#", and is no document.
+        self._paths = [path for path in sorted(root.rglob("*")) if path.is_file() and "#" not in path.name]
         for path in self._paths:
             content = path.read_bytes()
             self._content[hashlib.sha256(content).hexdigest()] = content
