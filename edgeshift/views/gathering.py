@@ -67,8 +67,10 @@ MOST_RUNS = 5
 AT_ONCE = 24
 OUTCOMES = frozenset(outcome.value for outcome in ZoneOutcome)
 EVERYWHERE = tuple(place.name.lower() for place in TargetState)
-_LISTED_AS = {"assessing": "working", "validating": "waiting", "proposed": "awaiting"}
-"""The search attribute of an open zone's phase as a place."""
+_LISTED_AS = {ZonePhase.AWAITING_SIGN_OFF.value: "proposed"}
+"""The search attribute of an open zone's phase as a place; with any other it is being worked at. It stays
+when the zone goes on from its sign-off.
+"""
 
 
 @dataclass(frozen=True)
@@ -220,7 +222,7 @@ def _row(
     row.started_at, row.closed_at = execution.start_time, execution.close_time
     row.fingerprint = row.fingerprint or execution.typed_search_attributes.get(FINGERPRINT) or ""
     if at is None:
-        row.place = _listed_as(execution)
+        row.place = listed_as(execution.status, execution.typed_search_attributes.get(PHASE))
     return row
 
 
@@ -232,11 +234,11 @@ def _excluded(summary: CampaignSummary) -> dict[int, Reason]:
     }
 
 
-def _listed_as(execution: WorkflowExecution) -> str:
-    """A zone's place as far as Temporal's list tells it."""
-    match execution.status:
+def listed_as(status: WorkflowExecutionStatus | None, phase: str | None) -> str:
+    """A zone's place as far as Temporal's list tells it: its workflow's status, and its search attribute."""
+    match status:
         case WorkflowExecutionStatus.RUNNING | None:
-            return _LISTED_AS.get(execution.typed_search_attributes.get(PHASE) or "", "working")
+            return _LISTED_AS.get(phase or "", "working")
         case WorkflowExecutionStatus.COMPLETED:
             return "closed"
         case other:

@@ -83,6 +83,7 @@ _LOOKS |= {
     "ready_validate": Look("ready for validation", "●", "o", Kind.WORKING, 11),
     "waiting": Look("in the validation window", "◔", "%", Kind.WAITING, 12),
     "awaiting": Look("awaiting a sign-off", "◆", "*", Kind.WAITING, 13),
+    "proposed": Look("awaiting a sign-off, or further", "◆", "*", Kind.WAITING, 13),
     "awaiting_separate": Look("awaiting their own sign-off", "◈", "*", Kind.WAITING, 14),
     "support": Look("with the provider's support", "△", "^", Kind.WAITING, 15),
     "ready": Look("signed, ready to be sent", "●", "o", Kind.WORKING, 16),

@@ -1,0 +1,38 @@
+"""Where a zone is, as far as Temporal's list tells it, where nobody answers for its campaign."""
+
+from __future__ import annotations
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus
+
+from edgeshift.views.gathering import listed_as
+from edgeshift.views.words import PLACES, look
+
+OPEN = WorkflowExecutionStatus.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("phase", "place"), [(None, "working"), ("assessing", "working"), ("awaiting_sign_off", "proposed")]
+)
+def test_an_open_zone_is_where_its_search_attribute_says(phase: str | None, place: str) -> None:
+    """Those that zones set (docs/architecture.md); each place has a look of its own."""
+    assert listed_as(OPEN, phase) == place
+    assert place in PLACES
+
+
+def test_a_zone_that_waits_is_told_from_one_that_is_read() -> None:
+    """It may have gone on since, and the words say so."""
+    assert look(listed_as(OPEN, "awaiting_sign_off")).label == "awaiting a sign-off, or further"
+
+
+@pytest.mark.parametrize(
+    ("status", "place"),
+    [
+        (WorkflowExecutionStatus.COMPLETED, "closed"),
+        (WorkflowExecutionStatus.TERMINATED, "terminated"),
+        (WorkflowExecutionStatus.TIMED_OUT, "timed_out"),
+    ],
+)
+def test_a_zone_that_has_ended_is_where_its_workflow_is(status: WorkflowExecutionStatus, place: str) -> None:
+    """Whatever its search attribute says."""
+    assert listed_as(status, "awaiting_sign_off") == place
