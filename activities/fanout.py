@@ -53,7 +53,9 @@ from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, is_missin
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
 
-ORPHAN = Stop(by="edgeshift", reason="its campaign is gone and begins again")
+ORPHAN = Stop(
+    by="edgeshift", reason="its campaign is gone and begins again", cause=ReasonCode.CAMPAIGN_ABORTED
+)
 
 BEFORE_IT_IS_TOLD = 5
 """How often a previous attempt is looked at before it is told to stop: as a rule it is about to close."""
@@ -223,7 +225,9 @@ class ZoneActivities:
                         told.add(holder.run_id)
                 elif tried == BEFORE_IT_IS_TOLD:
                     # It had ended; somebody has reset its workflow since.
-                    over = Stop(by=OUTLIVED, attempt=await attempt_of(holder, batch))
+                    over = Stop(
+                        by=OUTLIVED, cause=ReasonCode.ATTEMPT_OVER, attempt=await attempt_of(holder, batch)
+                    )
                     await self._stop(identifier, over, batch.campaign_run)
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)

@@ -319,13 +319,14 @@ UNTOLD = "untold"
 
 class Stop(Message):
     """The campaign's word that it is aborted, or that the attempt is over for it: by whom and why.
-    ``attempt``: the one that is to end; 0: whichever it is. ``ended_as``: how it had ended, where the
-    campaign knows that, which stands.
+    ``cause``: which of these; None in histories of before, where ``by`` says so. ``attempt``: the one that is
+    to end; 0: whichever it is. ``ended_as``: how it had ended, where the campaign knows that, which stands.
     """
 
     campaign_run: Name = ""
     by: Name
     reason: Text = ""
+    cause: ReasonCode | None = None
     attempt: Number = 0
     ended_as: ZoneOutcome | None = None
 

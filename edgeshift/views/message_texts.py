@@ -6,6 +6,7 @@ from typing import Any
 
 from edgeshift.areas import area_of
 from edgeshift.messages import OUTLIVED
+from edgeshift.model.reasons import ReasonCode
 from edgeshift.views.activity_kit import Context
 from edgeshift.views.entries import Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import Event
@@ -41,7 +42,8 @@ def describe_signal(context: Context, event: Event) -> Entry:
             text = "the campaign said that the time for a sign-off is over"
             return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
         case "stop":
-            if message.get("by") == OUTLIVED:
+            over = ReasonCode.ATTEMPT_OVER.value
+            if message.get("cause") == over or (not message.get("cause") and message.get("by") == OUTLIVED):
                 text = "the campaign said that the attempt had ended before"
                 return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
             return _said(event, message, EntryKind.STOPPED, "aborted the campaign")

@@ -13,6 +13,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import OPEN, TargetState
     from edgeshift.messages import OUTLIVED, GoOn, Ruling, Stop
+    from edgeshift.model.reasons import ReasonCode
     from edgeshift.model.sign_off import Choice, Decision
     from workflows.campaign.batches import ARCHIVE_TAKES, MANY, Batches
     from workflows.campaign.state import CampaignState
@@ -43,9 +44,9 @@ class Messenger:
             state.told.update(indexes)
             if not state.beginning:
                 state.told_below = indexes[-1] + 1
-            await self._batches.tell(
-                "stop", indexes, stop=Stop(by=state.aborted.by, reason=state.aborted.reason)
-            )
+            by, why = state.aborted.by, state.aborted.reason
+            stop = Stop(by=by, reason=why, cause=ReasonCode.CAMPAIGN_ABORTED)
+            await self._batches.tell("stop", indexes, stop=stop)
 
     async def _until_given_up(self) -> None:
         state = self._state
@@ -119,7 +120,8 @@ class Messenger:
         while some := sorted(ledger.woken_after_end)[:MANY]:
             attempts = tuple(ledger.attempts[index] for index in some)
             ended = tuple(ledger.outcome(index) for index in some)
-            await self._batches.tell("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts, ended_as=ended)
+            over = Stop(by=OUTLIVED, cause=ReasonCode.ATTEMPT_OVER)
+            await self._batches.tell("stop", some, stop=over, attempts=attempts, ended_as=ended)
             ledger.woken_after_end.difference_update(some)
             self._state.changed()
 

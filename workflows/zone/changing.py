@@ -100,7 +100,7 @@ class Changes:
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
-                zone.stop = zone.stop or Stop(by=CANCELLATION)
+                zone.stop = zone.stop or Stop(by=CANCELLATION, cause=ReasonCode.CANCELLED)
             calling_off.cancel()
             forward = zone.moves_forward
             zone.using = None
@@ -110,7 +110,9 @@ class Changes:
         if refused and change.step is not Step.ROLL_BACK:
             if result.aborted_by:
                 # Whoever aborted the campaign has signed it, and nobody has told the zone so.
-                zone.stop = zone.stop or Stop(by=result.aborted_by, reason=result.reason)
+                zone.stop = zone.stop or Stop(
+                    by=result.aborted_by, reason=result.reason, cause=ReasonCode.CAMPAIGN_ABORTED
+                )
                 zone.check_stop()
             # Whatever messages said, people have not signed it with their keys: a person has to look.
             code = ReasonCode.SIGN_OFF_NOT_COUNTED if result.uncounted else ReasonCode.NOT_SIGNED

@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.reason_texts import text_of
-    from edgeshift.model.reasons import Reason, codes_of
+    from edgeshift.model.reasons import Reason, ReasonCode, codes_of
     from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows import options
     from workflows.local import locally
@@ -234,5 +234,5 @@ class Reporter:
         unknown = not self._zone.heard and not self._zone.validates_itself and self._zone.sent is None
         if not (is_left_alone(failure) or (unknown and is_gone(failure))):
             return False
-        self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE)
+        self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE, cause=ReasonCode.CAMPAIGN_OVER)
         return True

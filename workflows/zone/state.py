@@ -39,12 +39,12 @@ MOST_IGNORED = 20
 """Messages kept in view that did not count."""
 
 
-ENDS = {
+SAID_AS_CAUSE = {
     CANCELLATION: ReasonCode.CANCELLED,
     OUTLIVED: ReasonCode.ATTEMPT_OVER,
     LEFT_ALONE: ReasonCode.CAMPAIGN_OVER,
 }
-"""What it means that one of these stops a zone."""
+"""Why a zone was stopped, of a word of before that names no cause."""
 
 
 class Ended(Exception):
@@ -345,11 +345,13 @@ class ZoneMemory:
         stop = self.stop
         if stop is None:
             return
-        if stop.by in ENDS:
-            stands = stop.ended_as if stop.by == OUTLIVED else None
-            raise Ended(stands or ZoneOutcome.ABORTED, Reason(code=ENDS[stop.by], by=stop.by))
-        aborted = Reason(code=ReasonCode.CAMPAIGN_ABORTED, by=stop.by, said=stop.reason)
-        raise Ended(ZoneOutcome.ABORTED, aborted)
+        cause = stop.cause or SAID_AS_CAUSE.get(stop.by, ReasonCode.CAMPAIGN_ABORTED)
+        if cause not in SAID_AS_CAUSE.values():
+            # Whoever may signal may have named any.
+            cause = ReasonCode.CAMPAIGN_ABORTED
+        stands = stop.ended_as if cause is ReasonCode.ATTEMPT_OVER else None
+        said = stop.reason if cause is ReasonCode.CAMPAIGN_ABORTED else ""
+        raise Ended(stands or ZoneOutcome.ABORTED, Reason(code=cause, by=stop.by, said=said))
 
     def carried(self) -> ZoneCarried:
         """What a new run needs of it."""
