@@ -52,7 +52,7 @@ class Area(StrEnum):
         if name in cls._value2member_map_:
             return cls(name)
         if not re.fullmatch(r"[a-z][a-z0-9-]{0,29}", name):
-            raise ValueError(f"{name!r} is no name of an area: lower-case letters, digits and hyphens are")
+            raise ValueError(f"{name!r} is not a valid area name; use lower-case letters, digits and hyphens")
         member = str.__new__(cls, name)
         member._name_, member._value_ = name.replace("-", "_").upper(), name
         cls._member_names_.append(member._name_)

@@ -140,7 +140,7 @@ def _given_up(context: Context, entry: Entry, activity: Activity) -> bool:
     entry.text = (
         f"{what} was not sent, and no worker can send it under that permit any more"
         if given_up
-        else f"{what} may have been sent: it cannot be kept from it any more"
+        else f"{what} may have been sent, and can no longer be stopped"
     )
     return True
 

@@ -301,3 +301,11 @@ async def test_a_changed_course_does_not_replay() -> None:
     replayer = Replayer(workflows=[Other], data_converter=pydantic_data_converter)
     with pytest.raises(workflow.NondeterminismError):
         await replayer.replay_workflow(history(HISTORIES / "zone-migrated-professional.json"))
+
+
+def test_the_decisions_have_a_line_on_every_patch() -> None:
+    """On those that the workflows ask for, and on no others: rows of two tables, of three columns."""
+    decisions = Path("docs/decisions.md").read_text(encoding="utf-8")
+    part = decisions.partition("**The patches.**")[2].partition("\n**")[0]
+    told = re.findall(r"^\| `([^`]+)`", part, re.MULTILINE)
+    assert {re.escape(name).replace("N", r"\d+") for name in told} == asked_patches()

@@ -7,7 +7,6 @@ import pytest
 from edgeshift.areas.log_fields import (
     CustomField,
     Kind,
-    field_set,
     fields_document,
     fields_of,
     fields_of_document,
@@ -22,6 +21,10 @@ def headers(count: int) -> tuple[str, ...]:
     return tuple(f"x-{number}" for number in range(count))
 
 
+def only(field: CustomField) -> FieldSet:
+    return FieldSet(**{field.kind.attribute: (field.name,)})
+
+
 def test_right_names_are_no_mistake() -> None:
     """Header names in lower case, cookies as they are."""
     fields = FieldSet(
@@ -33,7 +36,7 @@ def test_right_names_are_no_mistake() -> None:
 @pytest.mark.parametrize("kind", [Kind.REQUEST, Kind.RESPONSE])
 def test_an_upper_case_header_is_told_how_to_be_written(kind: Kind) -> None:
     """The service takes header names in lower case."""
-    (found,) = mistakes(field_set([CustomField(kind, "X-Foo")]))
+    (found,) = mistakes(only(CustomField(kind, "X-Foo")))
     assert f"{kind.attribute}: 'X-Foo'" in found and 'write "x-foo"' in found
 
 
@@ -57,7 +60,7 @@ def test_a_header_named_twice_is_a_mistake_also_in_another_case() -> None:
 @pytest.mark.parametrize("kind", list(Kind))
 def test_what_is_no_name_is_told_where(kind: Kind, name: str, said: str) -> None:
     """The list, the name and the sign that cannot be in it."""
-    (found,) = mistakes(field_set([CustomField(kind, name)]))
+    (found,) = mistakes(only(CustomField(kind, name)))
     assert found.startswith(kind.attribute) and said in found
 
 

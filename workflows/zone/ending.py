@@ -10,7 +10,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import LookBack, Part, ReportKind, ZonePhase, ZoneResult
-    from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.fleet import DONE, ZoneOutcome
     from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from edgeshift.runtime.temporal import OUTCOME, PHASE
     from workflows import options
@@ -27,10 +27,6 @@ KEPT_BY_THEMSELVES = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneO
 task may have led: where that task is lost, and the zone reads or hears otherwise when it is done again, the
 zone goes on. So its campaign must not have heard of the end yet.
 """
-
-
-SUCCEEDED = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED})
-"""Ends by which a window that sizes itself grows."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,7 @@ class Ending:
         )
         if outcome not in KEPT_BY_THEMSELVES:
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
-        took = zone.took if outcome in SUCCEEDED else None
+        took = zone.took if outcome in DONE else None
         await self._reporter.tell(ReportKind.FINISHED, outcome=outcome, why=why, took=took)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return zone.result

@@ -29,7 +29,6 @@ from edgeshift.areas.log_fields.jobs import (
 from edgeshift.areas.log_fields.names import (
     CustomField,
     Kind,
-    field_set,
     fields_document,
     fields_of,
     fields_of_document,
@@ -85,7 +84,6 @@ __all__ = [
     "assess",
     "carried",
     "count",
-    "field_set",
     "fields_document",
     "fields_of",
     "fields_of_document",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -54,14 +54,6 @@ class CustomField(NamedTuple):
 def fields_of(fields: FieldSet) -> tuple[CustomField, ...]:
     """The fields one by one: request headers, response headers, cookies, each in its order."""
     return tuple(CustomField(kind, name) for kind in Kind for name in getattr(fields, kind.attribute))
-
-
-def field_set(fields: Iterable[CustomField]) -> FieldSet:
-    """The fields as a set of three lists, each in its order, none twice."""
-    lists: dict[str, list[str]] = {kind.attribute: [] for kind in Kind}
-    for field in dict.fromkeys(fields):
-        lists[field.kind.attribute].append(field.name)
-    return FieldSet(**{attribute: tuple(names) for attribute, names in lists.items()})
 
 
 def fields_document(fields: FieldSet) -> dict[str, list[str]]:

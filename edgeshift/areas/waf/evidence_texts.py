@@ -26,13 +26,6 @@ KINDS = {
 }
 """What a finding is called."""
 
-MEANINGS = {
-    Kind.FALSE_POSITIVE: "only the new WAF stops it",
-    Kind.GAP: "only the previous WAF stops it",
-    Kind.UNSEEN: "the new WAF stopped it; the previous one was not asked",
-    Kind.AGREED: "both stop it",
-}
-
 SAID = {
     "block": "blocks",
     "challenge": "challenges",

@@ -1,4 +1,4 @@
-"""Digests and fingerprints of what people sign, computed here anew so that they checker the campaign's own.
+"""Digests and fingerprints of what people sign, computed here anew so that they check the campaign's own.
 
 The definitions are those of docs/service.md §4.3: the canonical JSON (RFC 8785) of name and rules without
 what the service assigns, or of all of a body that is no ruleset; for the fingerprint, the zone's name (as a

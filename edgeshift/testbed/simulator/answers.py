@@ -92,10 +92,6 @@ def new_ray() -> str:
     return f"{secrets.token_hex(8)}-SIM"
 
 
-def is_object(value: Json) -> bool:
-    return isinstance(value, dict)
-
-
 def require_object(value: Json, what: str = "request body") -> dict[str, Json]:
     """`value` as a JSON object, else a 400 that says what must be one."""
     if not isinstance(value, dict):
