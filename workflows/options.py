@@ -102,7 +102,8 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
     return {
         "task_queue": Queue.CHANGES,
         "schedule_to_start_timeout": max(left, timedelta(milliseconds=1)),
-        "start_to_close_timeout": change.window
+        # Nothing is sent once the permit has run out, however long the step may wait for its turn.
+        "start_to_close_timeout": max(change.window, min(change.waits + change.window, left))
         + policy.request_limit
         + policy.margin
         + (look if change.step in (Step.VALIDATE, Step.SET_SECRET) else timedelta(0)),

@@ -30,22 +30,32 @@ async def unless_called_off(fence: Fence, work: Coroutine[Any, Any, ChangeResult
     it ends at once, and nothing happened; after that it is seen through, and its result is kept.
     """
     task = asyncio.ensure_future(work)
-    heart = asyncio.create_task(_beat(fence))
+    heart, stopping = asyncio.create_task(_beat(fence)), asyncio.create_task(_stop(fence, task))
     try:
         while True:
             try:
                 return await asyncio.shield(task)
             except asyncio.CancelledError:
-                if task.cancelled():
+                if task.cancelled() and fence.called_off.is_set():
                     return ChangeResult(
                         status=ChangeStatus.NOTHING_HAPPENED, reason="it was called off before it was sent"
                     )
+                if task.cancelled():
+                    return fence.stopped().result
                 fence.called_off.set()
                 if fence.may_be_called_off:
                     # Nothing runs between this and the first line of ``Fence.intend``.
                     task.cancel()
     finally:
         heart.cancel()
+        stopping.cancel()
+
+
+async def _stop(fence: Fence, task: asyncio.Future[ChangeResult]) -> None:
+    """End a step that waits for its first turn when its worker is told to stop: it may have long to wait."""
+    await activity.wait_for_worker_shutdown()
+    if fence.may_be_called_off:
+        task.cancel()
 
 
 async def _beat(fence: Fence) -> None:

@@ -75,7 +75,11 @@ class MutationActivities:
         """
         fence = Fence(self._connections, change, self._connections.clock.monotonic())
         # A rollback begins at once: it is not for the limit to hold it up.
-        step = InHand(lambda: fence.time_left().total_seconds(), begun=change.step is Step.ROLL_BACK)
+        step = InHand(
+            lambda: fence.first_turn_within().total_seconds(),
+            fence.turn_comes,
+            begun=change.step is Step.ROLL_BACK,
+        )
         with in_hand(step):
             result = await unless_called_off(fence, self._made(change, fence))
         return await fence.unless_sent_before(result)

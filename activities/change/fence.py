@@ -77,6 +77,8 @@ class Fence:
     """Whether the permit's own record is there, which is created before the first request."""
     alone: bool = False
     """Whether it is sent only while no other commit of the zone may come to show."""
+    waited: timedelta | None = None
+    """How long it has waited for its first turn, which takes nothing from the window; None: it waits."""
     checked: float = 0.0
     """When it was asked last whether people's signatures let it through, by this process's clock."""
     trail: str | None = None
@@ -217,11 +219,26 @@ class Fence:
             await close_intent(self.connections, self.intent, ClosedAs.ANSWERED)
         self.intent = ""
 
+    def turn_comes(self) -> None:
+        """The first call has its turn: from now on the window counts."""
+        self.waited = min(self.now() - activity.info().started_time, self.change.waits)
+
+    def first_turn_within(self) -> timedelta:
+        """How long the first call may wait for its turn. What it leaves is enough for the others: half of the
+        window, or all of it where the step may wait longer.
+        """
+        now = self.now()
+        left = self.change.waits - (now - activity.info().started_time)
+        return max(self.time_left() / 2, min(left, self.change.permit.expires_at - now - self.change.window))
+
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
-        now = self.now()
-        passed = now - activity.info().started_time
-        return min(self.change.permit.expires_at - now, self.change.window - passed)
+        return self._until() - self.now()
+
+    def _until(self) -> datetime:
+        # Until its first turn it may take as long as it may wait.
+        waits = self.change.waits if self.waited is None else self.waited
+        return min(self.change.permit.expires_at, activity.info().started_time + waits + self.change.window)
 
     def now(self) -> datetime:
         """What time it is by the server's clock, or by this machine's where that is later.
@@ -237,6 +254,10 @@ class Fence:
         """Whether nothing of the step was sent, nor is about to be. The way back is held up by nothing."""
         return not self.begun and self.change.step is not Step.ROLL_BACK
 
+    def stopped(self) -> NotSent:
+        """Nothing of it was sent, and the worker is to stop."""
+        return NotSent("the worker was told to stop before it was sent", stands=True)
+
     def check_time(self) -> None:
         """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled. A
         step of several requests is not left in the middle because it is called off.
@@ -245,7 +266,7 @@ class Fence:
             why = "the time to send ran out: slow readings, a stopped process, or a clock ahead"
             raise NotSent(why, stands=True)
         if activity.is_worker_shutdown():
-            raise NotSent("the worker was told to stop before it was sent", stands=True)
+            raise self.stopped()
         whole = self.opened or self.change.step is Step.ROLL_BACK
         if activity.is_cancelled() and not whole:
             raise NotSent("it was called off before it was sent")

@@ -150,7 +150,7 @@ class EscWork(AreaWork):
         if before.always or before.secret is not esc.Secret.NONE:
             raise NotSent("the scope has a secret, or may have one")
         spec = await self._connections.spec(change.start.spec)
-        if change.window > zone_policy(spec).send_window:
+        if change.waits + change.window > zone_policy(spec).send_window:
             raise NotSent("it asks for a longer wait than the campaign's file lets it have")
         await self._refuse_other_state(step)
         secret = SecretStr(f"{esc.TEST_SECRET}{secrets.token_urlsafe(SECRET_BYTES)}")

@@ -49,7 +49,9 @@ async def checked(
                 failures=scaled.advance.failures,
                 required=scaled.sign_off.required,
                 valid_for=scaled.sign_off.valid_for,
-                sending=scaled.commit.send_window + scaled.service.request_limit,
+                sending=scaled.commit.waits_for_turn
+                + scaled.commit.send_window
+                + scaled.service.request_limit,
                 resend_unchanged=scaled.commit.resend_unchanged,
                 migration_limit=max(scaled.commit.migration_limit, timedelta(0)),
             ),

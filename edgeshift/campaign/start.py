@@ -28,6 +28,7 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         resend_unchanged=scaled.commit.resend_unchanged,
         waits_for_support=scaled.waits_for_support,
         patience=scaled.service.patience,
+        turn_window=scaled.commit.waits_for_turn,
         send_window=scaled.commit.send_window,
         margin=scaled.commit.margin,
         silence=scaled.silence,

@@ -144,20 +144,30 @@ class CommitSpec(Part):
         description="The shortest pause between two looks whether a change shows (docs/calls.md).",
     )
     lease: Duration = Field(
-        default=timedelta(minutes=2), description="How long a permit for one step counts."
+        default=timedelta(minutes=4), description="How long a permit for one step counts."
+    )
+    turn_window: Duration | None = Field(
+        default=None,
+        description="How long a step may wait for its first turn within the rate limit; without it, three "
+        "times send_window.",
     )
     send_window: Duration = Field(
         default=timedelta(seconds=30),
-        description="How long a step may take before it is sent: its turn, the fresh reading.",
+        description="How long a step may take before it is sent, from its first turn on: the fresh reading.",
     )
     margin: Duration = Field(
         default=timedelta(seconds=15),
-        description="How long beyond send_window and request_limit until a step's worker is given up.",
+        description="How long beyond these and request_limit until a step's worker is given up.",
     )
     resend_unchanged: Annotated[int, Field(ge=0, le=3), NUMBER] = Field(
         default=0,
         description="How often a step of unknown outcome is sent again; 0: a person decides.",
     )
+
+    @property
+    def waits_for_turn(self) -> timedelta:
+        """``turn_window``, or what it is by default."""
+        return 3 * self.send_window if self.turn_window is None else self.turn_window
 
 
 class WaveAdvance(Part):

@@ -255,10 +255,11 @@ class CampaignSpec(Part):
     def scaled(self) -> CampaignSpec:
         """The same campaign with its durations divided by ``time_scale``.
 
-        Limits of transport (``request_limit``), of permits (``lease``, ``send_window``, ``margin``) and of
-        workers (``silence``) are technical and stay. So does the age up to which a plan's readings count
-        (``plan.fresh``): it is for what people change meanwhile, and they do not work faster. Waits between
-        polls and sweeps keep a floor, since real work happens in them. Nothing becomes longer than it was.
+        Limits of transport (``request_limit``), of permits (``lease``, ``turn_window``, ``send_window``,
+        ``margin``) and of workers (``silence``) are technical and stay. So does the age up to which a plan's
+        readings count (``plan.fresh``): it is for what people change meanwhile, and they do not work faster.
+        Waits between polls and sweeps keep a floor, since real work happens in them. Nothing becomes longer
+        than it was.
         """
         scale = self.time_scale
         if scale == 1:

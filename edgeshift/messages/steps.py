@@ -37,7 +37,8 @@ class Change(Message):
     """The input of the fenced activity that makes one mutating step. ``config``: digest that a fresh reading
     must have.
 
-    ``window``: how long the activity may take before it sends. ``evidence``: digest of the zone's own, where
+    ``window``: how long the activity may take before it sends, from its first turn on; ``waits``: how long it
+    may wait for that turn, beyond the window's first half. ``evidence``: digest of the zone's own, where
     it has some. ``anew``: whether the zone's run may have come out of a reset, so that an earlier one may
     have sent this step under this permit. ``used``: numbers of the permits that the run knows to be used;
     what was sent under any other, an earlier one has sent. ``read_at``: when the reading began that it rests
@@ -55,6 +56,7 @@ class Change(Message):
     mode: ValidationMode | None = None
     decisions: tuple[Decision, ...] = ()
     window: Duration = timedelta(seconds=30)
+    waits: Duration = timedelta(0)
     evidence: str = ""
     anew: bool = False
     used: tuple[Number, ...] = ()

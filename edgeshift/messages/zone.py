@@ -24,10 +24,10 @@ from edgeshift.rate_limit.circuit import OpenCircuit
 class ZonePolicy(Message):
     """What a zone needs of its campaign's policy, its durations already divided by the time scale.
 
-    ``send_window``, ``margin``: of the fenced activity (CommitSpec). ``silence``: how long a worker may say
-    nothing of a piece of work before another takes it over. ``watch``, ``watch_every``: how long a change is
-    watched that can be undone, and how often it is looked at. ``fresh``: how old a probe may be when it
-    is acted upon.
+    ``turn_window``, ``send_window``, ``margin``: of the fenced activity (CommitSpec). ``silence``: how long a
+    worker may say nothing of a piece of work before another takes it over. ``watch``, ``watch_every``: how
+    long a change is watched that can be undone, and how often it is looked at. ``fresh``: how old a probe may
+    be when it is acted upon.
     """
 
     sign_off: SignOffPolicy
@@ -41,6 +41,7 @@ class ZonePolicy(Message):
     waits_for_support: Duration
     patience: Duration = timedelta(hours=1)
     lease_margin: Duration = timedelta(seconds=10)
+    turn_window: Duration = timedelta(0)
     send_window: Duration = timedelta(seconds=30)
     margin: Duration = timedelta(seconds=15)
     silence: Duration = timedelta(seconds=60)

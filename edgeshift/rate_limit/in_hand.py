@@ -15,18 +15,21 @@ from dataclasses import dataclass, field
 
 @dataclass
 class InHand:
-    """A step that is in hand. ``left``: seconds that are left for all of its calls. ``begun``: whether the
-    first one had its turn: the others go before everybody else's from then on.
+    """A step that is in hand. ``first_within``: seconds in which its first call has to have its turn, so that
+    there is time for the others. ``begins``: called once it has. ``begun``: whether it had: the others go
+    before everybody else's from then on.
     """
 
-    left: Callable[[], float]
+    first_within: Callable[[], float]
+    begins: Callable[[], None] = lambda: None
     begun: bool = False
     first: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Of calls that a step makes side by side one waits for the first turn; the others then go first, too."""
 
-    def first_within(self) -> float:
-        """Seconds in which its first call has to have its turn, so that there is time for the others."""
-        return self.left() / 2
+    def begin(self) -> None:
+        """Its first call has its turn."""
+        self.begun = True
+        self.begins()
 
 
 _IN_HAND: ContextVar[InHand | None] = ContextVar("in_hand", default=None)

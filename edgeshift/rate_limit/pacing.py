@@ -143,14 +143,14 @@ class SlotPacer:
         await self._acquire(lane, credential, ahead=step is not None)
 
     async def _begin(self, step: InHand, lane: Lane, credential: str) -> None:
-        if step.left() < self._closed_until(lane) - self._clock():
+        if step.first_within() < self._closed_until(lane) - self._clock():
             raise TooLate
         try:
             async with asyncio.timeout(max(0.0, step.first_within())):
                 await self._acquire(lane, credential)
         except TimeoutError:
             raise TooLate from None
-        step.begun = True
+        step.begin()
 
     def _closed_until(self, lane: Lane) -> float:
         """Until when there is no slot in a lane, by what is known: the user is blocked, or none is left."""

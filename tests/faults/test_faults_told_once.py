@@ -193,7 +193,8 @@ async def test_a_group_that_gave_its_permits_back_is_signed_as_a_group(
         await stage.play.ask("pause", "a long lunch")
         await stage.play.sign([state.fingerprint])
         scaled = stage.play.spec.scaled()
-        late = scaled.sign_off.valid_for + scaled.commit.send_window + scaled.service.request_limit
+        sending = scaled.commit.waits_for_turn + scaled.commit.send_window
+        late = scaled.sign_off.valid_for + sending + scaled.service.request_limit
         await asyncio.sleep(late.total_seconds() + 1)
         await stage.play.ask("resume")
         await stage.play.until(lambda seen: seen.places.get("awaiting") == 3, 60)

@@ -104,7 +104,9 @@ class Scene(PeopleScene):
                     accepted=tuple(self.accepted),
                     required=scaled.sign_off.required,
                     valid_for=scaled.sign_off.valid_for,
-                    sending=scaled.commit.send_window + scaled.service.request_limit,
+                    sending=scaled.commit.waits_for_turn
+                    + scaled.commit.send_window
+                    + scaled.service.request_limit,
                     resend_unchanged=scaled.commit.resend_unchanged,
                     migration_limit=scaled.commit.migration_limit,
                     aborted=any(stop.kind == "abort" for stop in self.stops),

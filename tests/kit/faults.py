@@ -46,6 +46,7 @@ QUICK: dict[str, Any] = {
     "commit": {
         "resend_unchanged": 1,
         "migration_limit": "3s",
+        "turn_window": "2s",
         "send_window": "3s",
         "margin": "1s",
         "lease": "30s",

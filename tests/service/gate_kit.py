@@ -52,21 +52,26 @@ class Gate:
     body: Body
     control: Control
 
-    async def change(self, body: Body, signed: Body, **how: Any) -> ChangeResult:
-        """Let the activity send ``body``, where people signed ``signed``; ``how``: see ``message``."""
+    async def change(
+        self, body: Body, signed: Body, worker: ActivityEnvironment | None = None, **how: Any
+    ) -> ChangeResult:
+        """Let the activity send ``body``, where people signed ``signed``; ``how``: see ``message``.
+
+        ``worker``: what tells it of its worker, and when it began.
+        """
         message = await self.message(body, signed, **how)
-        return await _begun().run(self._activities.change, message)
+        return await (worker or begun()).run(self._activities.change, message)
 
     async def give_up(self, body: Body, signed: Body, **how: Any) -> bool:
         """Let the same change be given up."""
         message = await self.message(body, signed, **how)
-        return (await _begun().run(self._activities.give_up, message)).given_up
+        return (await begun().run(self._activities.give_up, message)).given_up
 
     async def intend(self, what: str) -> None:
         """What one request of the same change, of several, records before it is sent."""
         change = await self.message(self.body, self.body)
         fence = Fence(self.connections, change, self.connections.clock.monotonic())
-        await _begun().run(fence.intend, what)
+        await begun().run(fence.intend, what)
 
     @property
     def _activities(self) -> MutationActivities:
@@ -83,6 +88,7 @@ class Gate:
         mode: ValidationMode | None = None,
         config: str | None = None,
         window: timedelta = timedelta(minutes=30),
+        waits: timedelta = timedelta(0),
         permit: int = 1,
         evidence: str = "",
         read_at: datetime | None = None,
@@ -112,6 +118,7 @@ class Gate:
             mode=mode,
             decisions=(decision,),
             window=window,
+            waits=waits,
             evidence=evidence,
             read_at=read_at,
         )
@@ -126,7 +133,7 @@ class Gate:
         return [(entry["query"], entry["log_only"]) for entry in journal if entry["method"] == "PUT"]
 
 
-def _begun() -> ActivityEnvironment:
+def begun() -> ActivityEnvironment:
     """An activity that begins now."""
     environment = ActivityEnvironment()
     environment.info = dataclasses.replace(environment.info, started_time=datetime.now(UTC))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +21,7 @@ from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import NoTurn
-from tests.service.gate_kit import Gate, gate
+from tests.service.gate_kit import Gate, begun, gate
 
 SHORT = timedelta(seconds=1)
 
@@ -31,7 +32,7 @@ async def intents(play: Gate) -> list[str]:
 
 
 @asynccontextmanager
-async def paced(*leases: Lease | Exception) -> AsyncIterator[SlotPacer]:
+async def paced(*leases: Lease | Exception, kind: type[SlotPacer] = SlotPacer) -> AsyncIterator[SlotPacer]:
     """A pacer whose quota answers so, the last of them again and again."""
     answers = list(leases)
 
@@ -41,7 +42,7 @@ async def paced(*leases: Lease | Exception) -> AsyncIterator[SlotPacer]:
             raise found
         return found
 
-    pacer = SlotPacer(source)
+    pacer = kind(source)
     try:
         yield pacer
     finally:
@@ -59,6 +60,46 @@ async def test_a_write_that_waits_for_its_turn_in_vain_was_not_sent(tmp_path: Pa
         result = await play.validate(window=SHORT)
         assert result.status is ChangeStatus.NOTHING_HAPPENED
         assert not result.turn
+        assert await intents(play) == [] and await play.sent() == []
+
+
+@pytest.mark.parametrize("waits", [0, 20])
+async def test_the_time_to_send_counts_from_the_first_turn_on(tmp_path: Path, waits: int) -> None:
+    """A step that may wait for it beyond its window is sent when it comes; another one is not."""
+    late = SLOTS.model_copy(update={"first_in": 4.0})
+    async with paced(late) as pacer, gate(tmp_path, pacer=pacer) as play:
+        result = await play.validate(window=timedelta(seconds=5), waits=timedelta(seconds=waits))
+        assert result.status is (ChangeStatus.ANSWERED if waits else ChangeStatus.NOTHING_HAPPENED), result
+        assert result.turn is bool(waits)
+
+
+async def test_a_step_waits_no_longer_than_its_permit_leaves_it_time(tmp_path: Path) -> None:
+    """What would be left of the permit is no send window."""
+    async with paced(SLOTS) as pacer, gate(tmp_path, pacer=pacer) as play:
+        pacer.blocked(3000)
+        window, waits = timedelta(minutes=30), timedelta(hours=2)
+        began = asyncio.get_running_loop().time()
+        assert not (await play.validate(window=window, waits=waits)).turn
+        assert asyncio.get_running_loop().time() - began < 10
+
+
+async def test_a_step_that_waits_for_its_turn_ends_with_its_worker(tmp_path: Path) -> None:
+    """It may have minutes to wait; nothing of it was read or recorded, and what was signed stands."""
+    asked = asyncio.Event()
+
+    class Asked(SlotPacer):
+        async def acquire(self, lane: Lane, credential: str = "") -> None:
+            asked.set()
+            await super().acquire(lane, credential)
+
+    async with paced(SLOTS, kind=Asked) as pacer, gate(tmp_path, pacer=pacer) as play:
+        pacer.blocked(60)
+        worker = begun()
+        made = asyncio.create_task(play.validate(worker=worker, waits=timedelta(minutes=2)))
+        await asked.wait()
+        worker.worker_shutdown()
+        result = await asyncio.wait_for(made, 20)
+        assert result.status is ChangeStatus.NOTHING_HAPPENED and result.stands
         assert await intents(play) == [] and await play.sent() == []
 
 

@@ -18,7 +18,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import ArchiveMisconfigured
 from edgeshift.stores.documents import Intent, create_record, intent_key, unproven_there
 from tests.forgeries.doors import Guarded, guarded
-from tests.service.gate_kit import _begun
+from tests.service.gate_kit import begun
 from tests.service.test_called_off import fixed
 
 ODD_NAMES = ("", "a/b", "p-1-{}/x", ".", "..", "a b", "x" * 201)
@@ -97,13 +97,13 @@ async def test_nothing_is_sent_or_recorded_under_a_name_that_no_permit_has(name:
         forged = _named(genuine, name.format(genuine.permit.name))
         for anew in (False, True):
             asked = forged.model_copy(update={"anew": anew})
-            result = await _begun().run(gate._activities.change, asked)
+            result = await begun().run(gate._activities.change, asked)
             assert result.status is ChangeStatus.NOTHING_HAPPENED and result.stands, result
             assert "name" in result.reason
-        assert not (await _begun().run(gate._activities.give_up, forged)).given_up
+        assert not (await begun().run(gate._activities.give_up, forged)).given_up
         assert await fixed(gate, forged) == PermitsGivenUp()
         assert await door.sent() == 0 and _intents(door) == []
-        assert (await _begun().run(gate._activities.change, genuine)).status is ChangeStatus.ANSWERED
+        assert (await begun().run(gate._activities.change, genuine)).status is ChangeStatus.ANSWERED
         found = [one.key async for one in intents_of(gate.connections, gate.zone, gate.start.area)]
         assert found == [intent_key(gate.zone, gate.start.area, genuine.permit.name)]
         with pytest.raises(ArchiveMisconfigured, match="no name of a permit"):
@@ -138,7 +138,7 @@ async def test_nothing_is_given_up_for_targets_that_nobody_has_signed(tmp_path: 
         )
         for more in elsewhere:
             other = change.model_copy(update={"start": gate.start.model_copy(update=more)})
-            assert not (await _begun().run(gate._activities.give_up, other)).given_up, more
+            assert not (await begun().run(gate._activities.give_up, other)).given_up, more
         batch = GiveUpPermits(
             campaign=gate.start.campaign,
             origin="r",
@@ -158,7 +158,7 @@ async def test_nothing_is_given_up_for_targets_that_nobody_has_signed(tmp_path: 
         )
         for more in batches:
             other_batch = batch.model_copy(update=more)
-            assert await _begun().run(gate._activities.give_up_permits, other_batch) == PermitsGivenUp(), more
+            assert await begun().run(gate._activities.give_up_permits, other_batch) == PermitsGivenUp(), more
         assert _intents(door) == []
 
 
@@ -189,7 +189,7 @@ async def test_a_record_that_cannot_be_read_holds_no_other_permit_up(tmp_path: P
             permits=(first.permit, second.permit),
             over_after=timedelta(minutes=1),
         )
-        found = await _begun().run(gate._activities.give_up_permits, batch)
+        found = await begun().run(gate._activities.give_up_permits, batch)
         assert found == PermitsGivenUp(given_up=(2,))
-        work = _begun().run(fix_permit, gate.connections, batch, gate.zone, first.permit)
+        work = begun().run(fix_permit, gate.connections, batch, gate.zone, first.permit)
         assert await work is Fixed.MAY_BE_SENT

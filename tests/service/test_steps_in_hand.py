@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from edgeshift.campaign_file.parts import CommitSpec
 from edgeshift.rate_limit.errors import TooLate
 from edgeshift.rate_limit.in_hand import InHand, in_hand
 from edgeshift.rate_limit.pacing import SlotPacer
@@ -22,11 +23,12 @@ AT_ONCE = 40
 SECONDS = 1800.0
 
 
-def steps_done(processes: int, zones: int) -> tuple[int, int]:
-    """How many steps come to their end at the real pace of one user, and how many calls are made: each has
-    half a minute, and where that is not enough tries again a minute later.
+def steps_done(processes: int, zones: int, waits: float = 0.0) -> tuple[int, int, int]:
+    """How many steps come to their end at the real pace of one user, how many calls are made, and how many
+    tries end without a turn: each has half a minute, for whose first turn it waits half of it, or ``waits``
+    before; where that is not enough it tries again a minute later.
     """
-    done = made = 0
+    done = made = in_vain = 0
     terms = PaceTerms(limit=1200, window=300)
 
     async def scenario(clock: Callable[[], float]) -> None:
@@ -45,16 +47,17 @@ def steps_done(processes: int, zones: int) -> tuple[int, int]:
         places = [asyncio.Semaphore(AT_ONCE) for _ in pacers]
 
         async def step(pacer: SlotPacer) -> bool:
-            nonlocal made
-            until = clock() + 30
+            nonlocal made, in_vain
+            began = clock()
             try:
-                async with asyncio.timeout(30):
-                    with in_hand(InHand(lambda: until - clock())):
+                async with asyncio.timeout(waits + 30):
+                    with in_hand(InHand(lambda: began + max(waits, 15) - clock())):
                         for _ in range(CALLS):
                             await pacer.acquire(Lane.URGENT)
                             made += clock() < end
                             await asyncio.sleep(0.1)
             except (TimeoutError, TooLate):
+                in_vain += 1
                 return False
             return True
 
@@ -75,16 +78,27 @@ def steps_done(processes: int, zones: int) -> tuple[int, int]:
             await pacer.aclose()
 
     skipping(scenario)
-    return done, made
+    return done, made, in_vain
 
 
 @pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
 def test_no_turn_is_spent_on_what_does_not_come_to_its_end(processes: int, zones: int) -> None:
     """Else a full window spends the whole limit, and commits nothing, for good."""
-    done, made = steps_done(processes, zones)
+    done, made, _ = steps_done(processes, zones)
     possible = 1200 / 300 * 0.9 * SECONDS / CALLS
     assert done > 0.9 * possible, (done, made)
     assert made < 1.05 * CALLS * done
+
+
+def test_few_steps_wait_for_a_turn_in_vain() -> None:
+    """By default a step waits for its first turn for a minute and a half: as long as a worker or two need for
+    all that they have in hand, however many zones have permits.
+    """
+    done, _, few = steps_done(2, 300, waits=CommitSpec().waits_for_turn.total_seconds())
+    assert few < 0.1 * done, (done, few)
+    # With half of the send window alone.
+    done, _, many = steps_done(2, 300)
+    assert many > 0.2 * done, (done, many)
 
 
 def test_what_has_begun_goes_first() -> None:
@@ -94,7 +108,7 @@ def test_what_has_begun_goes_first() -> None:
         pacer, order = SlotPacer(Leases(slots(100, first_in=1)), clock=clock), list[str]()
 
         async def step(name: str, begun: bool) -> None:
-            with in_hand(InHand(lambda: 100.0, begun=begun)):
+            with in_hand(InHand(lambda: 50.0, begun=begun)):
                 for number in range(2):
                     await pacer.acquire(Lane.URGENT)
                     order.append(f"{name} {number}")
@@ -120,7 +134,7 @@ def test_calls_side_by_side_begin_together() -> None:
 
     async def scenario(clock: Callable[[], float]) -> None:
         pacer, began = SlotPacer(Leases(slots(100, first_in=14.8)), clock=clock), clock()
-        with in_hand(InHand(lambda: began + 30 - clock())):
+        with in_hand(InHand(lambda: (began + 30 - clock()) / 2)):
             pair = [asyncio.create_task(pacer.acquire(Lane.URGENT)) for _ in range(2)]
         await asyncio.sleep(1)
         polls = [asyncio.create_task(pacer.acquire(Lane.URGENT)) for _ in range(5)]
@@ -139,11 +153,11 @@ def test_a_step_of_a_user_who_was_blocked_elsewhere_does_not_wait() -> None:
         pacer = SlotPacer(Leases(Lease.wait(60), slots(100)), clock=clock)
         for took in (15, 0):
             began = clock()
-            with in_hand(InHand(lambda: 30.0)), pytest.raises(TooLate):
+            with in_hand(InHand(lambda: 15.0)), pytest.raises(TooLate):
                 await pacer.acquire(Lane.URGENT)
             assert abs(clock() - began - took) < 1
         await asyncio.sleep(50)
-        with in_hand(InHand(lambda: 30.0)):
+        with in_hand(InHand(lambda: 15.0)):
             await pacer.acquire(Lane.URGENT)
         await pacer.aclose()
 
@@ -157,7 +171,7 @@ def test_a_step_that_cannot_begin_in_time_does_not_wait() -> None:
         pacer = SlotPacer(Leases(slots(100)), clock=clock)
         pacer.blocked(60)
         began = clock()
-        with in_hand(InHand(lambda: 30.0)), pytest.raises(TooLate):
+        with in_hand(InHand(lambda: 15.0)), pytest.raises(TooLate):
             await pacer.acquire(Lane.URGENT)
         assert clock() - began < 1
         # Whoever is no step, or has begun, waits as before.

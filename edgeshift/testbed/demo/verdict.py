@@ -91,7 +91,7 @@ def _facts(spec: CampaignSpec, zones: tuple[str, ...], played: Played) -> Campai
         failures=scaled.advance.failures,
         required=scaled.sign_off.required,
         valid_for=scaled.sign_off.valid_for,
-        sending=scaled.commit.send_window + scaled.service.request_limit,
+        sending=scaled.commit.waits_for_turn + scaled.commit.send_window + scaled.service.request_limit,
         resend_unchanged=scaled.commit.resend_unchanged,
         migration_limit=max(scaled.commit.migration_limit, timedelta(0)),
         aborted=any(stop.campaign == spec.name and stop.kind == "abort" for stop in played.stops),

@@ -130,7 +130,8 @@ async def signed_too_long_ago(world: World) -> Verdict:
         await stage.play.sign_zone(stage.name("a"))
         scaled = stage.play.spec.scaled()
         # What was agreed to in time may be sent a little later.
-        late = scaled.sign_off.valid_for + scaled.commit.send_window + scaled.service.request_limit
+        sending = scaled.commit.waits_for_turn + scaled.commit.send_window
+        late = scaled.sign_off.valid_for + sending + scaled.service.request_limit
         await quiet(late.total_seconds() + 1)
         await resumed(stage)
         for _ in range(60):

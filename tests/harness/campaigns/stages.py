@@ -86,7 +86,7 @@ def log_zone(name: str, *, job: bool = True, foreign: bool = False) -> dict[str,
 PATIENCE = "30d"
 """How long readings are tried: three minutes, on a machine that is slow."""
 
-TURNS = {"send_window": "8s"}
+TURNS = {"turn_window": "8s", "send_window": "8s"}
 """Where the workers share the user's limit: each call waits for its turn, on a busy machine for a second."""
 
 

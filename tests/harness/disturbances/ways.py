@@ -20,6 +20,7 @@ OVERRIDE = {"urls": ["shop.example/admin/*"], "rules": {"100000": "disable"}}
 COMMIT: dict[str, Any] = {
     "resend_unchanged": 1,
     "migration_limit": "8s",
+    "turn_window": "2s",
     "send_window": "3s",
     "margin": "1s",
     "lease": "30s",
@@ -33,7 +34,7 @@ SHORT_LEASE = {**COMMIT, "lease": "8s"}
 REQUEST_LIMIT = "5s"
 
 PAST_EVERY_TIMEOUT = 25.0
-"""Seconds: past a step's time to be sent and answered (9), a short permit's lease and its margin (8 + 15),
+"""Seconds: past a step's time to be sent and answered (11), a short permit's lease and its margin (8 + 15),
 the silence of an activity (3), and a workflow task (4).
 """
 
