@@ -70,7 +70,11 @@ class WafWork(AreaWork):
                 "reasons": list(prepared.reasons),
                 "losses": list(summaries(found.losses, waf.Fate.LOST)),
                 "lost": lost_counts(found.losses),
-                "warnings": [*found.warnings, *summaries(found.losses, waf.Fate.COMPARE)],
+                "warnings": [
+                    *found.warnings,
+                    *summaries(found.losses, waf.Fate.CARRIED_OVER),
+                    *summaries(found.losses, waf.Fate.COMPARE),
+                ],
                 "reading": await keep_reading(self._connections, spec, target.zone, read_at, prepared),
             }
         )
