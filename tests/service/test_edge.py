@@ -56,7 +56,7 @@ REPLACEMENTS: dict[str, tuple[str, Json]] = {
         "http_request_transform",
         {
             "action": "rewrite",
-            "expression": 'http.request.uri.path wildcard "/legacy/*"',
+            "expression": 'starts_with(http.request.uri.path, "/legacy/")',
             "action_parameters": {
                 "uri": {
                     "path": {"expression": 'concat("/api", "/orders")'},
