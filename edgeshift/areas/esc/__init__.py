@@ -96,7 +96,7 @@ def assess(reading: Reading, now: datetime, profile: ServiceProfile) -> Assessme
     warnings = ["until the removal date the test secret stays: the service removes it with a DELETE at most"]
     if reading.secret is Secret.NONE:
         warnings.append(
-            "a test secret is set because the service shows no secret: one that it has and does not show would"
+            "a test secret is set because the service shows none: one that it has and does not show would"
             " be overwritten (docs/service.md §2.1)"
         )
     if reading.secret is Secret.OWN:
