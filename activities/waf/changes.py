@@ -70,13 +70,17 @@ class WafWork(AreaWork):
                 "reasons": list(prepared.reasons),
                 "losses": list(summaries(found.losses, waf.Fate.LOST)),
                 "lost": lost_counts(found.losses),
-                "warnings": [*found.warnings, *summaries(found.losses, waf.Fate.COMPARE)],
+                "warnings": [
+                    *found.warnings,
+                    *summaries(found.losses, waf.Fate.CARRIED_OVER),
+                    *summaries(found.losses, waf.Fate.COMPARE),
+                ],
                 "reading": await keep_reading(self._connections, spec, target.zone, read_at, prepared),
             }
         )
         if reading.config is None or not reading.config.get("rules"):
             return line
-        proposal = waf.propose(reading, spec.adjustments)
+        proposal = waf.propose(reading, spec.adjustments, client.profile)
         more = waf.protection_warnings(reading, proposal.body)
         return line.model_copy(
             update={
@@ -268,9 +272,11 @@ class WafWork(AreaWork):
         if (config := configuration_digest(fresh)) != step.change.config:
             return "the zone's configuration has changed", config
         pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
-        body = waf.propose(waf.Reading(check={}, page_rules=pages, config=fresh), spec.adjustments).body
-        if (proposed := digest(body)) != step.change.digest:
-            return "the zone's page rules have changed", proposed
+        now = waf.Reading(check={}, page_rules=pages, config=fresh)
+        found = waf.propose(now, spec.adjustments, spec.service.facts)
+        proposed = digest(found.body)
+        if proposed != step.change.digest or found.unwritable:
+            return "the zone's page rules have changed", proposed, *found.unwritable
         return ()
 
     async def _put(self, step: Step, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:

@@ -15,6 +15,9 @@ from edgeshift.model.fleet import Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.documents import Proposal, put_proposal
 
+MOST_PATTERNS_NAMED = 5
+"""Patterns of page rules that a reason names."""
+
 
 async def prepared_from(
     connections: Connections, spec: CampaignSpec, zone: Zone, reading: waf.Reading
@@ -41,7 +44,11 @@ def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Rea
     """Why the body that follows from a reading is not committed, whoever signs it; None where it may be."""
     if reading.config is None or not reading.config.get("rules"):
         return None
-    body = waf.propose(reading, spec.adjustments).body
+    proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
+    body = proposal.body
+    if proposal.unwritable:
+        named = proposal.unwritable[:MOST_PATTERNS_NAMED]
+        return Reason(code=ReasonCode.PAGE_RULE_PATTERN, count=len(proposal.unwritable), names=named)
     if waf.is_log_only(body):
         return Reason(code=ReasonCode.LOG_ONLY)
     if waf.unprotected(reading, body) and not spec.consents.leaves_unprotected(zone):
@@ -59,7 +66,7 @@ async def _proposed(
 ) -> Prepared:
     if (why := never_committed(spec, zone, reading)) is not None:
         return prepared.blocked_by(why)
-    proposal = waf.propose(reading, spec.adjustments)
+    proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
     notices: tuple[Reason, ...] = ()
     if waf.unprotected(reading, proposal.body):
         notices = (Reason(code=ReasonCode.UNPROTECTED),)

@@ -70,6 +70,13 @@ BLOCKED = (
         (RETRY,),
     ),
     Kind(
+        "blocked-page-rule",
+        Severity.WARNING,
+        "a page rule's URL pattern has a star in its middle, which no rule of this service's new WAF can say",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
         "blocked-removal-date",
         Severity.NOTICE,
         "Edge Side Code was removed before this scope's turn came: there is nothing left to turn off",

@@ -81,6 +81,7 @@ def show_facts(
     for label, lines, limit in (
         ("added", shown.additions, most),
         ("lost", shown.losses, settings),
+        ("carried over", shown.carried_over, settings),
         ("to compare", shown.compare, settings),
         ("to know", shown.warnings, most),
     ):

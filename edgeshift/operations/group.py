@@ -127,6 +127,7 @@ def _facts(shown: Preview) -> Iterator[_Fact]:
     # What is added beside the body is among its things, or follows from them.
     for label, lines in (
         ("lost", shown.losses),
+        ("carried over", shown.carried_over),
         ("to compare", shown.compare),
         ("to know", shown.warnings),
     ):

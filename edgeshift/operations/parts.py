@@ -48,14 +48,16 @@ def joined(causes: Sequence[Cause]) -> Cause:
 @dataclass(frozen=True)
 class Facts:
     """What an area says of a proposal. ``items``: the body for people, beside what the target has.
-    ``losses``, ``warnings``: in sentences; those of the proposal itself where they are None. ``compare``:
-    what is to be compared, since it may be lost. ``speaks_against``: whether the target's own evidence
-    failed: an approval of it is offered to nobody. ``own``: what the area shows beside, a model of its own.
+    ``losses``, ``warnings``: in sentences; those of the proposal itself where they are None.
+    ``carried_over``: what becomes something else; ``compare``: what is to be compared, since it may be lost.
+    ``speaks_against``: whether the target's own evidence failed: an approval of it is offered to nobody.
+    ``own``: what the area shows beside, a model of its own.
     """
 
     items: tuple[Item, ...]
     losses: tuple[str, ...] | None = None
     warnings: tuple[str, ...] | None = None
+    carried_over: tuple[str, ...] = ()
     compare: tuple[str, ...] = ()
     speaks_against: bool = False
     own: BaseModel | None = None

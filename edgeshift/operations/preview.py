@@ -25,8 +25,8 @@ class Preview:
     account stands for; 0 where it is a zone. ``changes``: since the proposal that was signed before, where
     the zone has drifted. ``body``: exactly what is signed; ``items``: the same for people, beside what the
     target has; ``proposal``: the archive's digest of the whole proposal. ``losses`` and ``compare``: what is
-    lost, and what may be. ``speaks_against``: whether the zone's own evidence failed: an approval of it is
-    offered to nobody. ``own``: what the area shows beside.
+    lost, and what may be; ``carried_over``: what becomes something else. ``speaks_against``: whether the
+    zone's own evidence failed: an approval of it is offered to nobody. ``own``: what the area shows beside.
     """
 
     zone: str
@@ -45,6 +45,7 @@ class Preview:
     body: Body = field(default_factory=dict)
     items: tuple[Item, ...] = ()
     proposal: str = ""
+    carried_over: tuple[str, ...] = ()
     compare: tuple[str, ...] = ()
     speaks_against: bool = False
     own: BaseModel | None = None
@@ -76,6 +77,7 @@ async def preview_of(archive: Archive, state: ZoneState, area: Area) -> Preview:
         body=proposal.body,
         items=facts.items,
         proposal=state.proposal,
+        carried_over=facts.carried_over,
         compare=facts.compare,
         speaks_against=facts.speaks_against,
         own=facts.own,

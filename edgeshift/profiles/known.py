@@ -30,6 +30,7 @@ SPECIFICATION = ServiceProfile(
     log_job_parameters=("logpull_options",),
     response_headers="original",
     raw_response_fields=False,
+    wildcard=False,
     dry_run=False,
     rate=RateFacts(requests=1200, window_seconds=300, block_seconds=300, counts_by="user"),
     source={
@@ -56,6 +57,7 @@ PUBLIC_2025_04 = SPECIFICATION.model_copy(
         "log_job_parameters": ("logpull_options", "output_options"),
         "response_headers": "transformed",
         "raw_response_fields": True,
+        "wildcard": True,
         "dry_run": True,
         "rate": SPECIFICATION.rate.model_copy(update={"counts_by": "credential", "per_address": 200}),
         "source": {
@@ -65,6 +67,7 @@ PUBLIC_2025_04 = SPECIFICATION.model_copy(
             "most_log_data": "documentation change 21408 (April 2025)",
             "response_headers": "documentation changes 21774 and 22266 (since 2025-04-18)",
             "raw_response_fields": "documentation changes 21774 and 22266 (since 2025-04-18)",
+            "wildcard": "the provider's announcement of 2024-08-22",
             "log_job_parameters": "documentation change 15707, provider issue 2173",
             "rate": "the provider's page on API limits; clicks in the dashboard count too",
             "dry_run": "the provider's documentation of rulesets",

@@ -75,6 +75,7 @@ class ServiceProfile(Facts):
         description="whether raw_response_fields of a rule has original values logged (by API only), and"
         " preserve_duplicates every value of a header"
     )
+    wildcard: bool = Field(description="whether expressions of rules have the operator wildcard")
     dry_run: bool = Field(description="whether dry_run=true has a write of a ruleset checked and not saved")
     rate: RateFacts
     source: Mapping[str, str] = Field(default_factory=dict)

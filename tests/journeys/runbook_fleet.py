@@ -72,6 +72,9 @@ FLEET = "\n".join(
         "  - name: legacy.example",
         "    plan: business",
         '    uri_overrides: [{urls: [legacy.example/admin/*], rules: {"100008": simulate}}]',
+        "  - name: starred.example",
+        "    plan: pro",
+        "    page_rules: [{targets: ['starred.example/a*b'], actions: [{id: waf, value: 'off'}]}]",
         *(f"  - {{name: side-{n}.example, plan: pro, account: Side}}" for n in (1, 2, 3, 4)),
         *(f"  - {{name: {name}.example, plan: pro, account: Side}}" for name in MANY),
     )
@@ -122,6 +125,7 @@ def begin(found: Desk) -> None:
     troubles["refused"] = fault("server_error", "refused.example", put, status=400, body=not_taken)
     troubles["sent"] = fault("server_error", "sent.example", put, status=502)
     troubles["bank"] = fault("server_error", "bank.example", put, status=502)
-    found.start("main", full(*MAIN, "ended", "editor-1", "editor-2", "bank", "long-1", "many", "legacy"))
+    others = ("ended", "editor-1", "editor-2", "bank", "long-1", "many", "legacy", "starred")
+    found.start("main", full(*MAIN, *others))
     at_work = {"pending", "working", "waiting", "permitted", "ready_validate"}
     found.until("main", lambda places: not at_work & places.keys())

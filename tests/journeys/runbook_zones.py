@@ -54,6 +54,8 @@ def a_zone(here: Desk, code: str, campaign: str, name: str) -> None:
         here.control("PATCH", f"zones/{here.zone_id(zone)}", {"remove_firewall_rules": rules})
     if name == "legacy":
         here.control("PATCH", f"zones/{here.zone_id(zone)}", {"uri_overrides": []})
+    if name == "starred":
+        here.control("PATCH", f"zones/{here.zone_id(zone)}", {"page_rules": []})
     here.act(code, names)
     here.over(code, campaign, zone=zone)
 
@@ -217,6 +219,7 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("blocked-not-compatible",): of_main("blocked-not-compatible", "odd"),
     ("blocked-log-only",): of_main("blocked-log-only", "logs-only"),
     ("blocked-unprotected",): of_main("blocked-unprotected", "shell"),
+    ("blocked-page-rule",): of_main("blocked-page-rule", "starred"),
     ("blocked",): for_a_reason_unheard_of,
     ("aborted",): aborted,
     ("failed-edited",): edited,

@@ -73,7 +73,7 @@ async def test_log_fields_go_into_output_options_and_come_out_again(
 
 
 async def test_a_plan_of_waf_goes_by_the_later_profile(temporal_client: Client, tmp_path: Path) -> None:
-    """The paranoia level in what is lost is that of the configuration that the service gives, and the
+    """The paranoia level in what to know is that of the configuration that the service gives, and the
     snapshot names the profile.
     """
     client = on_queue(temporal_client, "profile-waf")
@@ -84,7 +84,8 @@ async def test_a_plan_of_waf_goes_by_the_later_profile(temporal_client: Client, 
         report, _ = await assess(play.client, play.archive, play.spec)
         (line,) = report.zones
         assert line.verdict is Verdict.READY
-        assert any("paranoia level 1" in loss for loss in line.losses), line.losses
+        assert any("becomes paranoia level 1" in text for text in line.warnings), line.warnings
+        assert line.losses == []
         snapshots = [
             await get_document(play.archive, Snapshot[Any], key.rpartition("/")[2])
             async for key in play.archive.list(f"snapshot/{play.zone_id('medium.example')}")

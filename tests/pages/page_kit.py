@@ -112,9 +112,13 @@ def signed_body(name: str, *, login: bool, action: str = "log") -> dict[str, Any
 LOST = (
     Loss(
         kind=SettingKind.PACKAGE,
+        fate=Fate.CARRIED_OVER,
         package="OWASP ModSecurity Core Rule Set",
         name="OWASP",
-        mode="sensitivity high",
+        mode="sensitivity high with action challenge",
+        paranoia_level=2,
+        score_threshold=40,
+        action="managed_challenge",
     ),
     *(
         Loss(

@@ -49,7 +49,8 @@ def preview(zone: Zone, number: int, seen: Evidence | None) -> Preview:
         digest=digest(body),
         fingerprint=fingerprint(body, zone),
         additions=("rule 3: the OWASP core ruleset, which the zone did not run",),
-        losses=tuple(map(text_of_loss, LOST[:4])),
+        losses=tuple(map(text_of_loss, LOST[1:4])),
+        carried_over=tuple(map(text_of_loss, LOST[:1])),
         warnings=("only on /login the core ruleset runs",) if number % 2 == 0 else (),
         evidence=seen,
         drifted=number == 3,
@@ -68,7 +69,7 @@ def rest_of_first(some: Sequence[Zone]) -> Rest:
     other = Otherwise(
         zones=tuple(zone.name for zone in some[6:8]),
         more=(f"lost: {text_of_loss(LOST[4])}",),
-        less=(f"lost: {text_of_loss(LOST[0])}",),
+        less=(f"carried over: {text_of_loss(LOST[0])}",),
     )
     seen = "all 9 zones have none: nothing has been seen of the rules at work"
     return Rest(same=6, otherwise=(other,), evidence=(seen,))

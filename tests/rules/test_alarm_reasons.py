@@ -21,7 +21,7 @@ from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import ReasonCode, Reasons, codes_of
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
 from edgeshift.profiles import SPECIFICATION
 from tests.rules.test_zone_reasons import failed as activity_failed
 from tests.runbook import ROOT
@@ -57,6 +57,13 @@ def test_reasons_as_the_rules_give_them_are_understood() -> None:
         assert of_waf("support", refused=(case, "call us")) == ("support-refusal",)
     gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC), SPECIFICATION)
     assert alarm_codes("blocked", codes_of(gone.why), Area.ESC) == ("blocked-removal-date",)
+
+
+def test_a_page_rule_that_no_rule_can_say_is_understood() -> None:
+    """By its code, which a proposal gives and no reading alone; its text names the pattern."""
+    why = Reason(code=ReasonCode.PAGE_RULE_PATTERN, count=1, names=("a.example/x*y",))
+    assert alarm_codes("blocked", codes_of((why,)), Area.WAF) == ("blocked-page-rule",)
+    assert "(a.example/x*y)" in text_of(why)
 
 
 def log_reasons(reading: LogReading, *names: str) -> Reasons:

@@ -93,6 +93,7 @@ def told(a: Observation, b: Observation, rounds: int = CONFIRMING) -> Told:
         ),
         (echo(sni="b.example"), echo(), ("origin", "sni", "origin rule")),
         (echo(resolved_host="b.example"), echo(), ("origin", "resolved_host", "origin rule")),
+        (echo(host="b.example"), echo(), ("origin", "host", "origin rule")),
         (echo(path="/b"), echo(), ("rewrite", "path", "URL rewrite rule")),
         (echo(path="/b", query="c=1"), echo(), ("rewrite", "path and query", "URL rewrite rule")),
         (echo(path="/b"), echo(404), ("rewrite", "path", "URL rewrite rule")),

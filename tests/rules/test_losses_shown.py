@@ -18,7 +18,7 @@ LOST = tuple(
 )
 
 
-def shown(lost: tuple[Loss, ...], compare: tuple[str, ...] = ()) -> str:
+def shown(lost: tuple[Loss, ...], compare: tuple[str, ...] = (), carried: tuple[str, ...] = ()) -> str:
     """What is printed of a proposal that loses these."""
     shell, out = Shell(), io.StringIO()
     shell.console = Console(file=out, width=80)
@@ -35,6 +35,7 @@ def shown(lost: tuple[Loss, ...], compare: tuple[str, ...] = ()) -> str:
             warnings=(),
             evidence=None,
             drifted=False,
+            carried_over=carried,
             compare=compare,
         ),
     )
@@ -55,3 +56,9 @@ def test_settings_to_compare_are_no_losses() -> None:
     text = shown(LOST[:1], ("group PHP of Own: off",))
     assert "  to compare: group PHP of Own: off" in text and text.count("  lost: ") == 1
     assert "to compare" not in shown(())
+
+
+def test_what_becomes_something_else_is_no_loss() -> None:
+    """It has a label of its own."""
+    text = shown((), carried=("Core: sensitivity high becomes paranoia level 2",))
+    assert "  carried over: Core: sensitivity high" in text and "lost" not in text

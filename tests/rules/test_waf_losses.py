@@ -20,6 +20,7 @@ from edgeshift.areas.waf import (
 )
 from edgeshift.areas.waf.loss_texts import summaries, to_do
 from edgeshift.areas.waf.losses import Replacement, lost_counts
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.profiles import SPECIFICATION
 
 Json = dict[str, Any]
@@ -64,17 +65,60 @@ def test_each_rule_and_group_of_the_core_is_named() -> None:
     assert text_of_loss(own) == "rule 981138 (A robot) of Core, Bad Robots: off"
     assert text_of_loss(off) == "group Bad Robots of Core: off"
     assert lost_counts(losses(found)) == {"package": 1, "group": 1, "rule": 1}
+    assert lost_counts(losses(found.model_copy(update={"config": core_runs()}))) == {"group": 1, "rule": 1}
 
 
-def test_the_sensitivity_becomes_what_the_configuration_says() -> None:
-    """The levels that it turns off; without any, no level is claimed."""
-    off = [{"category": f"paranoia-level-{level}", "enabled": False} for level in (3, 4)]
-    config = managed(OWASP_RULESET, overrides={"categories": off})
-    (loss,) = losses(reading(config=config))
-    assert (loss.kind, loss.mode, loss.paranoia_level) == (SettingKind.PACKAGE, "sensitivity high", 2)
+LEVELS_OFF = [{"category": f"paranoia-level-{level}", "enabled": False} for level in (3, 4)]
+
+
+def core_runs(**score: Any) -> Json:
+    """A configuration that runs the new core ruleset at level 2, with a score rule like the service's."""
+    rule = {"id": OWASP_SCORE_RULE, "action": "block", "enabled": True, "score_threshold": 25} | score
+    return managed(OWASP_RULESET, overrides={"categories": LEVELS_OFF, "rules": [rule]})
+
+
+def test_the_core_s_global_settings_become_what_the_configuration_says() -> None:
+    """They are carried over, and no loss: the specification says that they migrate."""
+    core = {**CORE, "sensitivity": "medium", "action_mode": "block"}
+    (loss,) = losses(reading(packages=[core], config=core_runs()))
+    assert (loss.kind, loss.fate) == (SettingKind.PACKAGE, Fate.CARRIED_OVER)
+    assert (loss.paranoia_level, loss.score_threshold, loss.action) == (2, 25, "block")
+    said = (
+        "Core: sensitivity medium with action block becomes"
+        " paranoia level 2 with score threshold 25 and action block in the core ruleset 3.x"
+    )
+    assert text_of_loss(loss) == said and summaries([loss], Fate.CARRIED_OVER) == (said,)
+    assert (lost_counts([loss]), to_do([loss]), summaries([loss], Fate.LOST)) == ({}, (), ())
+    (loss,) = losses(reading(packages=[core], config=core_runs(action=None)))
+    assert loss.action == "" and text_of_loss(loss).endswith("threshold 25 in the core ruleset 3.x")
+
+
+def test_the_sensitivity_is_lost_where_the_configuration_does_not_show_what_it_became() -> None:
+    """The core ruleset does not run or its score rule is off, or it is silent on the level or on the
+    threshold: no number is claimed that is not there. Before it is read, nothing is said.
+    """
+    disabled = core_runs()
+    disabled["rules"][0]["enabled"] = False
+    all_off = [{"category": f"paranoia-level-{level}", "enabled": False} for level in (1, 2, 3, 4)]
+    threshold = [{"id": OWASP_SCORE_RULE, "score_threshold": 25}]
+    for config in (
+        managed(),
+        managed(OWASP_RULESET),
+        disabled,
+        core_runs(enabled=False),
+        core_runs(score_threshold=True),
+        core_runs(id="another"),
+        managed(OWASP_RULESET, overrides={"rules": threshold}),
+        managed(OWASP_RULESET, overrides={"categories": all_off, "rules": threshold}),
+    ):
+        (loss,) = losses(reading(config=config))
+        assert (loss.fate, loss.score_threshold, loss.action) == (Fate.LOST, None, ""), config
+    (loss,) = losses(reading(config=managed(OWASP_RULESET, overrides={"categories": LEVELS_OFF})))
+    assert (loss.fate, loss.mode, loss.paranoia_level) == (Fate.LOST, "sensitivity high", 2)
     assert "at paranoia level 2" in text_of_loss(loss)
     (loss,) = losses(reading())
     assert loss.paranoia_level is None and "at paranoia level" not in text_of_loss(loss)
+    assert losses(reading(config=None)) == ()
 
 
 def test_nothing_is_advised_where_the_previous_waf_was_off() -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from edgeshift.areas import esc, log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.areas.waf.losses import Loss, Replacement, SettingKind
+from edgeshift.areas.waf.losses import Fate, Loss, Replacement, SettingKind
 from edgeshift.messages import Prepared, ZoneAssessment
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome
 from edgeshift.stores.documents import (
@@ -97,6 +97,30 @@ LOSS_JSON = {
         "equivalent": False,
     },
 }
+CARRIED = Loss(
+    kind=SettingKind.PACKAGE,
+    fate=Fate.CARRIED_OVER,
+    package="Core",
+    mode="sensitivity low",
+    paranoia_level=2,
+    score_threshold=40,
+    action="block",
+)
+CARRIED_JSON = {
+    "kind": "package",
+    "fate": "carried_over",
+    "package": "Core",
+    "id": "",
+    "name": "",
+    "group": "",
+    "mode": "sensitivity low",
+    "count": 1,
+    "in_force": True,
+    "paranoia_level": 2,
+    "score_threshold": 40,
+    "action": "block",
+    "replacement": None,
+}
 WATCHED_JSON = {
     "why": "",
     "said": "off",
@@ -180,9 +204,9 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
         {"body": BODY, **SENTENCES_JSON},
     ),
     (
-        Proposal(body=BODY, additions=("one",), losses=("two",), lost=(LOSS,)),
+        Proposal(body=BODY, additions=("one",), losses=("two",), lost=(LOSS, CARRIED)),
         Proposal,
-        {"body": BODY, **SENTENCES_JSON, "lost": [LOSS_JSON]},
+        {"body": BODY, **SENTENCES_JSON, "lost": [LOSS_JSON, CARRIED_JSON]},
     ),
     (
         ProbedProposal(body=BODY, additions=("one",), losses=("two",), report="r", baseline="b"),

@@ -20,6 +20,7 @@ BEHAVIOURS: dict[str, dict[str, Any]] = {
     "redirect": {"kind": "redirect", "path": "/old/*", "to": "https://new.example/", "status": 301},
     "tls_sni": {"kind": "tls_sni", "path": "/api/items", "to": "sni.example"},
     "resolved_host": {"kind": "resolved_host", "path": "/api/search", "to": "backend.example"},
+    "host_header": {"kind": "host_header", "path": "/api/tenant", "to": "tenant.example"},
     "url_rewrite": {"kind": "url_rewrite", "path": "/legacy/*", "to": "/api/orders", "query": "from=legacy"},
     "request_header": {"kind": "request_header", "path": "/shop/*", "name": "X-Region", "value": "eu"},
     "feature_exception": {"kind": "feature_exception", "path": "/contact", "feature": "email_obfuscation"},

@@ -17,6 +17,7 @@ ASKED = {
     "redirect": "/old/page",
     "tls_sni": "/api/items",
     "resolved_host": "/api/search",
+    "host_header": "/api/tenant",
     "url_rewrite": "/legacy/orders",
     "request_header": "/shop/cart",
     "feature_exception": "/contact",
@@ -52,11 +53,19 @@ REPLACEMENTS: dict[str, tuple[str, Json]] = {
             "action_parameters": {"origin": {"host": "backend.example"}},
         },
     ),
+    "host_header": (
+        "http_request_origin",
+        {
+            "action": "route",
+            "expression": 'http.request.uri.path eq "/api/tenant"',
+            "action_parameters": {"host_header": "tenant.example"},
+        },
+    ),
     "url_rewrite": (
         "http_request_transform",
         {
             "action": "rewrite",
-            "expression": 'http.request.uri.path wildcard "/legacy/*"',
+            "expression": 'starts_with(http.request.uri.path, "/legacy/")',
             "action_parameters": {
                 "uri": {
                     "path": {"expression": 'concat("/api", "/orders")'},
@@ -146,11 +155,15 @@ async def test_a_rule_replaces_each_kind(tmp_path: Path, kind: str) -> None:
 
 
 async def test_what_the_origin_gets_is_said_by_it(tmp_path: Path) -> None:
-    """SNI, resolved host, path, query and request headers, each as changed; the cookie is taken off."""
+    """SNI, resolved host, host header, path, query and request headers, each as changed; the cookie is taken
+    off.
+    """
     async with edge(tmp_path) as at:
         await at.accepted("POST", "shop", {"with_secret": "the-secret"})
         assert (await at.get("shop", "/api/items")).json()["sni"] == "sni.example"
         assert (await at.get("shop", "/api/search")).json()["resolved_host"] == "backend.example"
+        switched = (await at.get("shop", "/api/tenant")).json()
+        assert (switched["host"], switched["resolved_host"]) == ("tenant.example", "shop.example")
         rewritten = (await at.get("shop", "/legacy/orders?a=1")).json()
         assert (rewritten["path"], rewritten["query"]) == ("/api/orders", "from=legacy")
         assert (await at.get("shop", "/shop/cart")).json()["headers"]["x-region"] == "eu"

@@ -33,6 +33,7 @@ FEATURES = {
     "redirect": "redirect rule",
     "tls_sni": "origin rule",
     "resolved_host": "origin rule",
+    "host_header": "origin rule",
     "url_rewrite": "URL rewrite rule",
     "request_header": "request header transform rule",
     "feature_exception": "configuration rule",

@@ -38,18 +38,26 @@ async def test_a_consent_lets_it_be_ready_and_the_warning_stays(tmp_path: Path) 
     assert any("runs no managed rule" in warning for warning in line.warnings)
 
 
+async def test_a_page_rule_that_no_rule_can_say_is_told_in_the_plan(tmp_path: Path) -> None:
+    """The zone is blocked, and nobody is asked to sign a body that lacks the rule."""
+    rules = [{"targets": ["bank.example/a*b"], "actions": [{"id": "waf", "value": "off"}]}]
+    async with gate(tmp_path, settings={"page_rules": rules}) as play:
+        line = await line_of(play)
+    assert (line.verdict, line.causes, line.fingerprint) == (Verdict.BLOCKED, ["page_rule_pattern"], "")
+    assert "1 URL pattern of page rules" in line.reasons[0] and "(bank.example/a*b)" in line.reasons[0]
+
+
 async def test_a_plan_counts_what_would_be_lost(tmp_path: Path) -> None:
-    """In sentences that zones may share, and by kind."""
-    owasp = {"sensitivity": "medium", "rules": {"981138": "off", "950921": "off"}}
+    """In sentences that zones may share, and by kind. The global settings of the core are carried over."""
+    owasp = {"sensitivity": "medium", "action_mode": "block", "rules": {"981138": "off", "950921": "off"}}
     managed = {"groups": {"Managed WordPress": "off"}}
     async with gate(tmp_path, settings={"previous_waf": {"owasp": owasp, "managed": managed}}) as play:
         line = await line_of(play)
-    assert line.lost == {"package": 1, "rule": 2}
+    assert line.lost == {"rule": 2}
     core = "OWASP ModSecurity Core Rule Set"
-    assert line.losses == [
-        f"{core}: sensitivity medium; the core ruleset 3.x runs at paranoia level 2 in place of it",
-        f"{core}: 2 rules with settings of their own, not carried over",
-    ]
+    assert line.losses == [f"{core}: 2 rules with settings of their own, not carried over"]
+    becomes = "becomes paranoia level 2 with score threshold 25 and action block in the core ruleset 3.x"
+    assert f"{core}: sensitivity medium with action block {becomes}" in line.warnings
     compare = [warning for warning in line.warnings if "to compare with the overrides" in warning]
     # One group is off as delivered.
     assert compare == [

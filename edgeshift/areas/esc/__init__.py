@@ -94,6 +94,11 @@ def assess(reading: Reading, now: datetime, profile: ServiceProfile) -> Assessme
     if reading.always:
         return Assessment(verdict=Verdict.ALREADY_SETTLED, why=(Reason(code=ReasonCode.ESC_OFF_ALREADY),))
     warnings = ["until the removal date the test secret stays: the service removes it with a DELETE at most"]
+    if reading.secret is Secret.NONE:
+        warnings.append(
+            "a test secret is set because the service shows none: one that it has and does not show would"
+            " be overwritten (docs/service.md §2.1)"
+        )
     if reading.secret is Secret.OWN:
         warnings = [
             "it has a secret of its own, which the probe uses and nobody overwrites; should esc have to be"

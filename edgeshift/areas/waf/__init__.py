@@ -16,7 +16,6 @@ from edgeshift.areas.waf.body import (
     Mode,
     Proposal,
     adjust,
-    covered,
     is_log_only,
     logs_anyway,
     may_send,
@@ -24,11 +23,11 @@ from edgeshift.areas.waf.body import (
     rules_digest,
     same_rules,
     shadow,
-    skip_rule,
     unsound,
 )
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
+from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, skip_rule
 from edgeshift.areas.waf.protection import protection_warnings, runs_nothing, unprotected
 from edgeshift.areas.waf.reading import (
     Assessment,
@@ -54,6 +53,7 @@ __all__ = [
     "Fate",
     "Loss",
     "Mode",
+    "NeedsWildcard",
     "Proposal",
     "Reading",
     "SettingKind",

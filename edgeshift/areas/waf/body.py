@@ -5,17 +5,18 @@
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, model_validator
 
 from edgeshift.areas.waf.answers import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
+from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
+from edgeshift.profiles import SPECIFICATION, ServiceProfile
 
 
 class Mode(StrEnum):
@@ -49,12 +50,14 @@ class Adjustment(Part):
 
 
 class Proposal(BaseModel):
-    """The exact body that would be sent, and what was added to what the service returned, one sentence
-    each.
+    """The exact body that would be sent, and what was added to what the service returned, one sentence each.
+    ``unwritable``: URL patterns of page rules for which a rule is missing, since the service knows no
+    operator that says them; such a body is not proposed to anybody.
     """
 
     body: Body
     additions: tuple[str, ...] = ()
+    unwritable: tuple[str, ...] = ()
 
 
 def may_send(mode: Mode, plan: Plan) -> str | None:
@@ -67,132 +70,42 @@ def may_send(mode: Mode, plan: Plan) -> str | None:
 # --- the proposal
 
 
-def propose(reading: Reading, adjustments: Sequence[Adjustment] = ()) -> Proposal:
+def propose(
+    reading: Reading, adjustments: Sequence[Adjustment] = (), profile: ServiceProfile = SPECIFICATION
+) -> Proposal:
     """The body to be signed: the returned configuration, the adjustments, and skip rules where a gap would
-    open.
+    open. ``profile``: what the service is like that takes it.
     """
     if reading.config is None:
         raise ValueError("no configuration was read")
     config = reading.config
     body: Body = copy.deepcopy({"name": config.get("name") or "default", "rules": config["rules"]})
     additions: list[str] = []
+    unwritable: list[str] = []
     for rule in reading.page_rules:
         turned_off = sorted({"waf off", "disable security"} & set(page_rule_effects(rule)))
         if not turned_off:
             continue
         description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
-        turned_on = _turned_on_before(rule, reading)
-        if any(url_test(pattern) == "true" for pattern in turned_on):
+        turned_on = turned_on_before(rule, reading)
+        if any(fits_all(pattern) for pattern in turned_on):
             continue
         for pattern in page_rule_patterns(rule):
             if covered(pattern, body["rules"]):
                 continue
-            body["rules"].insert(0, skip_rule(pattern, description, turned_on))
+            try:
+                skip = skip_rule(pattern, description, turned_on, wildcard=profile.wildcard)
+            except NeedsWildcard as why:
+                unwritable.append(why.pattern)
+                continue
+            body["rules"].insert(0, skip)
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
     for adjustment in adjustments:
         if adjust(body, adjustment):
             subject = f"rule {adjustment.rule}" if adjustment.rule else f"ruleset {adjustment.ruleset}"
             additions.append(f"adjusted {subject}")
-    return Proposal(body=body, additions=tuple(additions))
-
-
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_PATH_FIELDS = frozenset({"http.request.full_uri", "http.request.uri", "http.request.uri.path"})
-_OPERATORS = frozenset({"and", "or", "not", "eq", "contains", "matches", "wildcard", "strict"})
-_ADDRESS_WORDS = _PATH_FIELDS | _OPERATORS | {"http.host", "starts_with", "ends_with", "lower", "ssl"}
-
-
-def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone.
-
-    How the service words the expression is not documented, so the literals in it are compared and not its
-    form; in doubt it is not covered, and one skip rule more is proposed.
-    """
-    return any(
-        rule.get("action") == "skip"
-        and rule.get("enabled", True)
-        and not (rule.get("action_parameters") or {}).get("rules")
-        and _is_about(str(rule.get("expression", "")), _literals(pattern))
-        for rule in rules
-    )
-
-
-def _is_about(expression: str, wanted: list[str]) -> bool:
-    if expression.strip("() ") == "true":
-        return True
-    outside = _QUOTED.sub('""', expression)
-    # What follows "and not" are the page rules that come first; the service knows their order.
-    positive = re.split(r"(?:\band\s+|^[\s(]*)not\b|(?:&&|^[\s(]*)\s*!", outside)[0]
-    words = set(re.findall(r"[a-z_][\w.]*", positive))
-    if words - _ADDRESS_WORDS:
-        return False
-    texts = [_literals(text) for text in _QUOTED.findall(expression)[: positive.count('""')]]
-    if "and" in words or "&&" in positive:
-        return [part for text in texts for part in text] == wanted
-    if not words & _PATH_FIELDS:
-        texts = [[*text, "*"] for text in texts]
-    return wanted in texts
-
-
-def _literals(pattern: str) -> list[str]:
-    """The parts of a URL pattern: the scheme if it names one, the wildcards, and what stands between."""
-    scheme, _, rest = pattern.replace('\\"', '"').rpartition("://")
-    named = [scheme] if scheme and "*" not in scheme else []
-    return named + re.findall(r"\*|[^*/]+", rest)
-
-
-def skip_rule(pattern: str, description: str, excepted: Iterable[str] = ()) -> dict[str, Any]:
-    """A rule that keeps the managed rules from running on a URL pattern with ``*`` as its wildcard, but for
-    the patterns ``excepted``.
-
-    A pattern without a path is about the root alone, as it was in the page rule.
-    """
-    tests = [url_test(pattern), *(f"not ({url_test(other)})" for other in excepted)]
-    return {
-        "action": "skip",
-        "action_parameters": {"ruleset": "current"},
-        "expression": " and ".join(test for test in tests if test != "true") or "true",
-        "description": description,
-        "enabled": True,
-    }
-
-
-def _turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
-    """The patterns of page rules that turn the WAF on and come before ``rule``: by their higher priority, or
-    earlier in the list.
-    """
-    ordered = sorted(reading.page_rules, key=_priority, reverse=True)
-    before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
-    return [
-        pattern
-        for other in before
-        if "waf on" in page_rule_effects(other)
-        for pattern in page_rule_patterns(other)
-    ]
-
-
-def _priority(rule: Mapping[str, Any]) -> float:
-    found = rule.get("priority")
-    return found if isinstance(found, int | float) and found == found else 0
-
-
-def url_test(pattern: str) -> str:
-    """The expression for a URL pattern of a page rule; ``true`` for one that every URL fits."""
-    scheme, _, rest = pattern.rpartition("://")
-    host, _, path = rest.partition("/")
-    tests = [_wildcard("http.host", host)]
-    if host.strip("*") or path:
-        tests.append(_wildcard("http.request.uri", "/" + path))
-    if scheme in ("http", "https"):
-        tests.append("ssl" if scheme == "https" else "not ssl")
-    return " and ".join(f"({test})" for test in tests if test) or "true"
-
-
-def _wildcard(field: str, pattern: str) -> str:
-    quoted = pattern.replace("\\", "\\\\").replace('"', '\\"')
-    if set(pattern) <= {"*"}:
-        return ""
-    return f'{field} eq "{quoted}"' if "*" not in pattern else f'{field} wildcard "{quoted}"'
+    found = tuple(dict.fromkeys(unwritable))
+    return Proposal(body=body, additions=tuple(additions), unwritable=found)
 
 
 def adjust(body: Body, adjustment: Adjustment) -> bool:

@@ -1,4 +1,4 @@
-"""Settings of the previous WAF that a migration does not carry over, in words. Pure."""
+"""Settings of the previous WAF that a migration does not carry over, or not as they were, in words. Pure."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def text_of_loss(loss: Loss) -> str:
 def _setting_text(loss: Loss) -> str:
     within = f"{loss.package}, {loss.group}" if loss.group else loss.package
     match loss.kind:
+        case SettingKind.PACKAGE if loss.fate is Fate.CARRIED_OVER:
+            return f"{loss.name}: {loss.mode} becomes {_core_text(loss)} in the core ruleset 3.x"
         case SettingKind.PACKAGE:
             level = loss.paranoia_level
             becomes = f"runs at paranoia level {level}" if level else "has paranoia levels"
@@ -37,6 +39,11 @@ def _setting_text(loss: Loss) -> str:
         case SettingKind.RULE:
             named = f"rule {loss.id} ({loss.name})" if loss.name else f"rule {loss.id}"
             return f"{named} of {within}: {loss.mode}"
+
+
+def _core_text(loss: Loss) -> str:
+    text = f"paranoia level {loss.paranoia_level} with score threshold {loss.score_threshold}"
+    return f"{text} and action {loss.action}" if loss.action else text
 
 
 def replacement_text(replacement: Replacement) -> str:

@@ -1,5 +1,5 @@
-"""Settings of the previous WAF that a migration does not carry over, one by one (docs/service.md §3.2): the
-legacy API that has them is gone after the commit. Pure.
+"""Settings of the previous WAF that a migration does not carry over, or not as they were, one by one
+(docs/service.md §3.2): the legacy API that has them is gone after the commit. Pure.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from edgeshift.areas.waf.answers import MANAGED_RULESET, OWASP_RULESET, Reading, objects
 from edgeshift.areas.waf.protection import package_on, was_off
-from edgeshift.areas.waf.score import paranoia_level
+from edgeshift.areas.waf.score import core_settings, paranoia_level
 
 LONGEST_NAME = 80
 """Characters of a name or a description that is kept."""
@@ -36,12 +36,14 @@ class SettingKind(StrEnum):
 
 
 class Fate(StrEnum):
-    """What becomes of a setting. ``compare``: the new configuration may have it or not, which only a person
-    can see: it has overrides of managed rules, whose identifiers are others, or the group may be off as
+    """What becomes of a setting. ``carried_over``: the new configuration shows what it becomes, which is
+    something else and no loss. ``compare``: the new configuration may have it or not, which only a person can
+    see: it has overrides of managed rules, whose identifiers are others, or the group may be off as
     delivered.
     """
 
     LOST = "lost"
+    CARRIED_OVER = "carried_over"
     COMPARE = "compare"
 
 
@@ -64,7 +66,9 @@ class Loss(BaseModel):
     """One setting of the previous WAF. ``package``, ``group``: names; ``name``: of the group or package, or
     the rule's description. ``mode``: what it is set to. ``count``: how many rules it stands for, where the
     service counts rules as changed and lists none, which then have no ``id``. ``in_force``: whether the
-    previous WAF and the package were on. ``paranoia_level``: of a package, what the new core ruleset gets.
+    previous WAF and the package were on. ``paranoia_level``, ``score_threshold``, ``action``: of a package,
+    what the new core ruleset gets, as far as its configuration says; earlier versions kept the level alone,
+    and counted every sensitivity as lost.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -79,15 +83,27 @@ class Loss(BaseModel):
     count: int = 1
     in_force: bool = True
     paranoia_level: int | None = None
+    score_threshold: int | None = None
+    action: str = ""
     replacement: Replacement | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what says nothing and came later: a document that has none of it keeps its digest."""
+        written: dict[str, Any] = write(self)
+        return {key: value for key, value in written.items() if key not in _LATER or value not in (None, "")}
+
+
+_LATER = frozenset({"score_threshold", "action"})
+"""Fields of a loss that earlier versions did not write."""
 
 
 def losses(reading: Reading) -> tuple[Loss, ...]:
-    """Every setting that the migration does not carry over, or of which nobody can tell, package by package:
-    the sensitivity of the core, groups that are off, rules with modes of their own.
+    """Every setting that the migration does not carry over as it is, or of which nobody can tell, package by
+    package: the sensitivity of the core, groups that are off, rules with modes of their own.
 
-    What a package of the provider's own rules has is told once the new configuration is read. Whether a group
-    is off as delivered cannot be seen.
+    What becomes of the sensitivity, and what a package of the provider's own rules has, is told once the new
+    configuration is read. Whether a group is off as delivered cannot be seen.
     """
     found: list[Loss] = []
     for package in reading.packages:
@@ -114,17 +130,27 @@ class _Package:
         self._in_force = in_force
 
     def sensitivity(self) -> list[Loss]:
-        """The core's sensitivity, which the new ruleset has none of; nothing where it was not in force."""
+        """The core's global settings: sensitivity and action, of which the new ruleset gets something else
+        (docs/service.md §2.4, §3.2). They are lost where its configuration does not show what. Nothing where
+        they were not in force.
+        """
         sensitivity = self._package.get("sensitivity")
-        if not self._core or not self._in_force or sensitivity is None:
+        if not self._core or not self._in_force or sensitivity is None or self._config is None:
             return []
+        mode = f"sensitivity {_short(sensitivity)}"
+        if (action := self._package.get("action_mode")) is not None:
+            mode += f" with action {_short(action)}"
+        becomes = core_settings(self._config)
         return [
             self._setting(
                 kind=SettingKind.PACKAGE,
+                fate=Fate.CARRIED_OVER if becomes else Fate.LOST,
                 id=_short(self._identifier),
                 name=self._name,
-                mode=f"sensitivity {_short(sensitivity)}",
-                paranoia_level=_core_level(self._config),
+                mode=mode,
+                paranoia_level=becomes.paranoia_level if becomes else _core_level(self._config),
+                score_threshold=becomes.score_threshold if becomes else None,
+                action=becomes.action if becomes else "",
             )
         ]
 

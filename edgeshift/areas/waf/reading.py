@@ -22,7 +22,8 @@ class Assessment(BaseModel):
 
     ``causes``: what the verdict rests on; each support ticket has exactly one. ``why``: these, and what else
     stands in the way. ``rules``: identifiers of the rules that a support case is about, with their lengths in
-    bytes. ``losses``: settings that are lost or to be compared; ``warnings``: one sentence each.
+    bytes. ``losses``: settings that are lost, become something else or are to be compared; ``warnings``: one
+    sentence each.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -58,6 +58,7 @@ class WafProposals(ProposalPart):
         return Facts(
             items=items(body, snapshot.reading.entry_point if snapshot else None, names),
             losses=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST))),
+            carried_over=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.CARRIED_OVER))),
             compare=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.COMPARE))),
             warnings=(
                 *(found.warnings if found else ()),

@@ -8,6 +8,7 @@ carried over, or lost where the zone says so. Paranoia level and threshold of th
 the previous sensitivity, as the profile has it.
 """
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal
@@ -67,15 +68,36 @@ def waf_effect(rule: PageRule) -> Literal["on", "off"] | None:
     return "on" if "on" in values else "off" if "off" in values else None
 
 
-def url_expression(patterns: list[str]) -> str:
-    """The expression for URL patterns of a page rule: any scheme unless one is named, `*` for anything."""
+def url_expression(patterns: list[str], *, wildcard: bool = False) -> str:
+    """The expression for URL patterns of a page rule: any scheme unless one is named, `*` for anything, case
+    does not count. `wildcard`: whether the operator of that name is known.
+    """
     tests = []
     for pattern in patterns:
         scheme, separator, rest = pattern.rpartition("://")
         rest = rest if "/" in rest else f"{rest}/"
-        address = f"{scheme if separator else 'http*'}://{rest}"
-        tests.append(f"http.request.full_uri wildcard {quoted(address)}")
+        if wildcard:
+            address = f"{scheme if separator else 'http*'}://{rest}"
+            tests.append(f"http.request.full_uri wildcard {quoted(address)}")
+        else:
+            tests += _without_wildcard(scheme, rest)
     return " or ".join(f"({test})" for test in tests)
+
+
+def _without_wildcard(scheme: str, rest: str) -> list[str]:
+    """The same by what the language had before: a star in the middle takes a regular expression."""
+    field = "lower(http.request.full_uri)"
+    parts = re.split(r"\*+", rest.lower())
+    said = [part for part in parts if part]
+    opened, ended = parts[0] == "", parts[-1] == ""
+    if len(said) > 1 or "*" in scheme or (scheme and opened):
+        begin = "http.*" if not scheme else ".*".join(map(re.escape, scheme.lower().split("*")))
+        return [f"{field} matches {quoted(f'^{begin}://' + '.*'.join(map(re.escape, parts)) + '$')}"]
+    (text,) = said
+    if opened:
+        return [f"{field} contains {quoted(text)}" if ended else f"ends_with({field}, {quoted(text)})"]
+    whole = [quoted(f"{one}://{text}") for one in ([scheme.lower()] if scheme else ["http", "https"])]
+    return [f"starts_with({field}, {one})" if ended else f"{field} eq {one}" for one in whole]
 
 
 def equivalent_configuration(zone: FleetZone, facts: ServiceProfile = SPECIFICATION) -> Configuration:
@@ -90,12 +112,13 @@ def equivalent_configuration(zone: FleetZone, facts: ServiceProfile = SPECIFICAT
         for rule in rules_to_migrate(zone)
     ]
     turned_on: list[str] = []
-    for page_rule in sorted(zone.page_rules, key=lambda rule: -rule.priority):
+    carried = zone.page_rules if zone.migration.page_rules == "carried" else []
+    for page_rule in sorted(carried, key=lambda rule: -rule.priority):
         effect = waf_effect(page_rule)
         if effect == "on":
-            turned_on.append(url_expression(page_rule.targets))
+            turned_on.append(url_expression(page_rule.targets, wildcard=facts.wildcard))
         elif effect == "off":
-            expression = url_expression(page_rule.targets)
+            expression = url_expression(page_rule.targets, wildcard=facts.wildcard)
             if turned_on:
                 earlier = " or ".join(turned_on)
                 expression = f"({expression}) and not ({earlier})"

@@ -12,6 +12,7 @@ EscKind = Literal[
     "redirect",
     "tls_sni",
     "resolved_host",
+    "host_header",
     "url_rewrite",
     "request_header",
     "feature_exception",
@@ -34,6 +35,7 @@ _PARTS: dict[EscKind, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "redirect": (("to",), ("status",)),
     "tls_sni": (("to",), ()),
     "resolved_host": (("to",), ()),
+    "host_header": (("to",), ()),
     "url_rewrite": ((), ("to", "query")),
     "request_header": (("name",), ("operation", "value")),
     "feature_exception": (("feature",), ("enabled",)),
@@ -53,7 +55,9 @@ class EscBehaviour(Strict):
     kind: EscKind
     path: str = Field("/*", pattern="^/", description="the paths it acts on; * stands for anything")
     to: str | None = Field(
-        None, min_length=1, description="a URL or path (redirects), a host (tls_sni, resolved_host), a path"
+        None,
+        min_length=1,
+        description="a URL or path (redirects), a host (tls_sni, resolved_host, host_header), a path",
     )
     query: str | None = Field(None, description="of url_rewrite: the new query string, without ?")
     status: int | None = Field(None, ge=200, le=599, description="of redirects (302) and of custom_error")

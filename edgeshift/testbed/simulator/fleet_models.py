@@ -235,6 +235,10 @@ class Migration(Strict):
         "carried",
         description="whether the new configuration has what somebody set for the provider's groups and rules",
     )
+    page_rules: Literal["carried", "left_out"] = Field(
+        "carried",
+        description="whether the new configuration has the page rules that turn the WAF off or on",
+    )
     configuration: Literal["equivalent", "disabled"] = Field(
         "equivalent",
         description="disabled: the new configuration runs nothing, whatever the previous WAF does",

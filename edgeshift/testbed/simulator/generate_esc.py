@@ -61,7 +61,17 @@ SHAPES: tuple[Shape, ...] = (
     },
 )
 KINDS = 9
-"""So many of the shapes, the first ones, have each kind once."""
+"""So many of the shapes, the first ones, have each kind once, but for the one that goes with another."""
+
+RESOLVED_HOST = 2
+"""The shape of a zone that is sent to another host. Where it is the zone's first, the host header is switched
+elsewhere, too: that kind came later, and takes no turn, so that all else is drawn as ever.
+"""
+
+
+def _host_header(name: str) -> Behaviour:
+    return {"kind": "host_header", "path": "/status/404", "to": f"tenant.{name}"}
+
 
 MOST_SHAPES = 4
 OWN_SECRET_SHARE = 0.1
@@ -82,7 +92,10 @@ def plant(zones: list[FleetZone], seed: int, share: float) -> None:
         first = place % KINDS
         others = [number for number in range(len(SHAPES)) if number != first]
         numbers = sorted([first, *random.sample(others, k=random.randrange(MOST_SHAPES))])
-        document: dict[str, Any] = {"behaviours": [SHAPES[number](zone.name) for number in numbers]}
+        planted = [SHAPES[number](zone.name) for number in numbers]
+        if first == RESOLVED_HOST:
+            planted.append(_host_header(zone.name))
+        document: dict[str, Any] = {"behaviours": planted}
         # The first ones show each kind, so nothing turns them off.
         drawn = random.random()
         if place >= KINDS and drawn < ALREADY_OFF_SHARE:

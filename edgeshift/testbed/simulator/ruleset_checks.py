@@ -4,6 +4,7 @@
 import re
 from collections.abc import Callable
 
+from edgeshift.profiles import ServiceProfile
 from edgeshift.testbed.simulator import log_fields
 from edgeshift.testbed.simulator.answers import ApiError, Json, error, refuse, wrong
 from edgeshift.testbed.simulator.managed_rulesets import MANAGED_RULESETS
@@ -94,13 +95,14 @@ def checked_body(body: Json, phase: str, options: SimulatorOptions | None = None
     if not isinstance(rules, list):
         errors.append(wrong(rules, "rules", "it must be an array", "/rules"))
         rules = []
+    options = options or SimulatorOptions()
     refs: set[str] = set()
     for place, rule in enumerate(rules):
         pointer = f"/rules/{place}"
         if not isinstance(rule, dict):
             errors.append(wrong(rule, "rule", "it must be an object", pointer))
             continue
-        errors += _rule_errors(rule, phase, pointer)
+        errors += _rule_errors(rule, phase, pointer, options.facts)
         ref = rule.get("ref")
         if isinstance(ref, str) and ref:
             if ref in refs:
@@ -113,13 +115,13 @@ def checked_body(body: Json, phase: str, options: SimulatorOptions | None = None
                 )
             refs.add(ref)
     if phase in BODY_CHECKS:
-        errors += BODY_CHECKS[phase](rules, options or SimulatorOptions())
+        errors += BODY_CHECKS[phase](rules, options)
     if errors:
         raise ApiError(400, *errors)
     return body
 
 
-def _rule_errors(rule: dict[str, Json], phase: str, pointer: str) -> list[Json]:
+def _rule_errors(rule: dict[str, Json], phase: str, pointer: str, facts: ServiceProfile) -> list[Json]:
     errors = [
         wrong(rule[key], key, "it must be a string", f"{pointer}/{key}")
         for key in ("id", "version", "action", "expression", "description", "ref")
@@ -131,7 +133,8 @@ def _rule_errors(rule: dict[str, Json], phase: str, pointer: str) -> list[Json]:
         return errors
     if rule.get("id") and not _ID.fullmatch(rule["id"]):
         errors.append(wrong(rule["id"], "id", "it must be 32 hex digits", f"{pointer}/id"))
-    problem = expression_problem(rule.get("expression", ""))
+    expression = rule.get("expression", "")
+    problem = expression_problem(expression) or unknown_operator(expression, facts)
     if problem:
         shown = rule.get("expression", "")[:200]
         message = (
@@ -217,6 +220,17 @@ def expression_problem(text: str) -> str | None:
             return f"unexpected '{sign}'"
         place += 1
     return f"'{opened[-1]}' is not closed" if opened else None
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def unknown_operator(text: str, facts: ServiceProfile) -> str | None:
+    """What is wrong with an expression whose operators the profile does not all know (docs/service.md §10);
+    None if nothing."""
+    if not facts.wildcard and re.search(r"\bwildcard\b", _STRING.sub('""', text)):
+        return "unknown operator 'wildcard'"
+    return None
 
 
 def _end_of_string(text: str, start: int) -> int:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from edgeshift.operations.preview import Preview
     from edgeshift.views.report_source import Source
 
-LABELS = {Fate.LOST: "lost", Fate.COMPARE: "to compare"}
+LABELS = {Fate.LOST: "lost", Fate.CARRIED_OVER: "carried over", Fate.COMPARE: "to compare"}
 """What became of a setting, for a timeline."""
 
 OF_EARLIER_VERSIONS = "re-create by hand: "
@@ -65,7 +65,7 @@ class WafViews(ViewPart):
         return sections(source.rows, windows, cares, lost)
 
     def losses(self, record: ZoneRecord) -> tuple[Loss, ...]:
-        """Settings of the previous WAF that were not carried over, or are to be compared."""
+        """Settings of the previous WAF that were not carried over as they were, or are to be compared."""
         return record.aftercare.losses if isinstance(record, WafRecord) else ()
 
     def lost(self, losses: Sequence[BaseModel]) -> dict[str, int]:

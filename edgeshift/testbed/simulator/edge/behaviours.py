@@ -13,6 +13,7 @@ FEATURES: dict[EscKind, str] = {
     "redirect": "redirect rule",
     "tls_sni": "origin rule",
     "resolved_host": "origin rule",
+    "host_header": "origin rule",
     "url_rewrite": "URL rewrite rule",
     "request_header": "request header transform rule",
     "feature_exception": "configuration rule",
@@ -20,7 +21,9 @@ FEATURES: dict[EscKind, str] = {
     "response_header": "response header transform rule",
     "status_redirect": "serverless function",
 }
-"""What the service names as the replacement of each kind (docs/service.md §1)."""
+"""What the service names as the replacement of each kind (docs/service.md §1; of the host header, public
+documents alone).
+"""
 
 
 def behave(course: Course, behaviours: Iterable[EscBehaviour], request: EdgeRequest) -> None:
@@ -44,6 +47,8 @@ def _behave(course: Course, one: EscBehaviour) -> None:
             course.sni = to
         case "resolved_host":
             course.resolved_host = to
+        case "host_header":
+            course.host_header = to
         case "url_rewrite":
             course.path = one.to or course.path
             course.query = course.query if one.query is None else one.query

@@ -65,7 +65,7 @@ def start(call: Call, value: str) -> Answer:
         raise refusal(options.unknown_migration_value)
     if not _phase_two(call):
         raise refusal(options.without_phase_two)
-    body: dict[str, Json] = checked_body(call.json(), MANAGED_PHASE)
+    body: dict[str, Json] = checked_body(call.json(), MANAGED_PHASE, call.options)
     if not isinstance(body.get("rules"), list):
         raise refuse(400, "rules are required", 20021, pointer="/rules")
     decision = judge(record, kind, state.migrations.pending(record), options)

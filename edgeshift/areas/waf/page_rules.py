@@ -1,0 +1,207 @@
+"""The skip rules that stand in for page rules which turn the previous WAF off (docs/service.md §2.4, §3.2).
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from edgeshift.areas.waf.answers import Reading, page_rule_effects, page_rule_patterns
+
+
+class NeedsWildcard(ValueError):
+    """A ``pattern`` of URLs that only the operator ``wildcard`` says, where the service does not know it."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(f"{pattern} has a star in its middle")
+        self.pattern = pattern
+
+
+# --- writing them
+
+
+def skip_rule(
+    pattern: str, description: str, excepted: Iterable[str] = (), *, wildcard: bool = False
+) -> dict[str, Any]:
+    """A rule that keeps the managed rules from running on a URL pattern with ``*`` for anything, but for the
+    patterns ``excepted``. ``wildcard``: whether the service knows the operator of that name. Raises
+    NeedsWildcard.
+
+    A pattern without a path is about the root alone, as it was in the page rule.
+    """
+    tests = [url_test(pattern, wildcard=wildcard)]
+    tests += [f"not ({url_test(other, wildcard=wildcard)})" for other in excepted]
+    return {
+        "action": "skip",
+        "action_parameters": {"ruleset": "current"},
+        "expression": " and ".join(test for test in tests if test != "true") or "true",
+        "description": description,
+        "enabled": True,
+    }
+
+
+def turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
+    """The patterns of page rules that turn the WAF on and come before ``rule``: by their higher priority, or
+    earlier in the list.
+    """
+    ordered = sorted(reading.page_rules, key=_priority, reverse=True)
+    before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
+    return [
+        pattern
+        for other in before
+        if "waf on" in page_rule_effects(other)
+        for pattern in page_rule_patterns(other)
+    ]
+
+
+def _priority(rule: Mapping[str, Any]) -> float:
+    found = rule.get("priority")
+    return found if isinstance(found, int | float) and found == found else 0
+
+
+def fits_all(pattern: str) -> bool:
+    """Whether every URL fits a pattern."""
+    return url_test(pattern, wildcard=True) == "true"
+
+
+def url_test(pattern: str, *, wildcard: bool = False) -> str:
+    """The expression for a URL pattern of a page rule; ``true`` for one that every URL fits. Raises
+    NeedsWildcard.
+
+    The page rule's pattern is about the whole URL, with its query string; here host and the rest are tested
+    apart, so that a star in the host ends at the first slash, and nothing is left out that the page rule did
+    not leave out.
+    """
+    scheme, rest = _apart(pattern)
+    host, slash, path = rest.partition("/")
+    try:
+        tests = [_test("http.host", host, wildcard=wildcard)]
+        # Every URL has a path that begins with a slash.
+        if (slash or host.strip("*")) and set(path) != {"*"}:
+            tests.append(_test("http.request.uri", "/" + path, wildcard=wildcard))
+    except NeedsWildcard:
+        raise NeedsWildcard(pattern) from None
+    if scheme in ("http", "https"):
+        tests.append("ssl" if scheme == "https" else "not ssl")
+    return " and ".join(f"({test})" for test in tests if test) or "true"
+
+
+def _test(field: str, pattern: str, *, wildcard: bool) -> str:
+    """That a field fits a pattern, without case, as page rules have it; empty where anything does."""
+    parts = re.split(r"\*+", pattern)
+    said = [part for part in parts if part]
+    if not said:
+        return ""
+    if len(said) > 1:
+        # The parts in their order, without overlapping: no other operators together say that.
+        if not wildcard:
+            raise NeedsWildcard(pattern)
+        return f"{field} wildcard {_quoted(pattern)}"
+    lowered, text = f"lower({field})", _quoted(_without_case(said[0]))
+    match (parts[0] == "", parts[-1] == ""):
+        case (True, True):
+            return f"{lowered} contains {text}"
+        case (True, False):
+            return f"ends_with({lowered}, {text})"
+        case (False, True):
+            return f"starts_with({lowered}, {text})"
+        case _:
+            return f"{lowered} eq {text}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _without_case(text: str) -> str:
+    """As ``lower()`` of the rules language makes it, which leaves what is not ASCII."""
+    return re.sub("[A-Z]+", lambda found: found[0].lower(), text)
+
+
+def _apart(pattern: str) -> tuple[str, str]:
+    """The scheme that a pattern names, empty where it names none, and the rest. A query may have a URL."""
+    found = re.match(r"([a-zA-Z*]*)://", pattern)
+    return (found[1].lower(), pattern[found.end() :]) if found else ("", pattern)
+
+
+# --- recognising those of the service
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_LOWERED = r"lower\(\s*[a-z_.]+\s*\)"
+_CALL = re.compile(rf"\b(starts_with|ends_with)\s*\(\s*({_LOWERED}|[a-z_.]+)\s*,\s*({_TEXT})\s*\)")
+_CONTAINS = re.compile(rf"\bcontains\s*({_TEXT})")
+_EQUAL = re.compile(rf"(?:\beq\b|==)\s*({_TEXT})")
+_PATH_FIELDS = frozenset({"http.request.full_uri", "http.request.uri", "http.request.uri.path"})
+_OPERATORS = frozenset({"and", "or", "not", "eq", "contains", "matches", "wildcard", "strict"})
+_ADDRESS_WORDS = _PATH_FIELDS | _OPERATORS | {"http.host", "lower", "ssl"}
+_WITHOUT_CASE = re.compile(rf"{_LOWERED}|[a-z_.]+\s+wildcard\b")
+
+
+def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone.
+
+    How the service words the expression is not documented, so the literals in it are compared and not its
+    form; in doubt it is not covered, and one skip rule more is proposed.
+    """
+    return any(
+        rule.get("action") == "skip"
+        and rule.get("enabled", True)
+        and not (rule.get("action_parameters") or {}).get("rules")
+        and _is_about(str(rule.get("expression", "")), pattern)
+        for rule in rules
+    )
+
+
+def _is_about(expression: str, pattern: str) -> bool:
+    if expression.strip("() ") == "true":
+        return True
+    with_stars = _as_wildcards(expression)
+    if with_stars is None:
+        return False
+    outside = _QUOTED.sub('""', with_stars)
+    # What follows "and not" are the page rules that come first; the service knows their order.
+    positive = re.split(r"(?:\band\s+|^[\s(]*)not\b|(?:&&|^[\s(]*)\s*!", outside)[0]
+    words = set(re.findall(r"[a-z_][\w.]*", positive))
+    if words - _ADDRESS_WORDS:
+        return False
+    found, wanted = _QUOTED.findall(with_stars)[: positive.count('""')], pattern
+    if not set(re.findall(r"[a-z_][\w.]*", _WITHOUT_CASE.sub("", positive))) & {"http.host", *_PATH_FIELDS}:
+        found, wanted = [_without_case(text) for text in found], _without_case(pattern)
+    parts, texts = _literals(wanted), [_literals(text) for text in found]
+    if not words & _PATH_FIELDS:
+        texts = [[*text, "*"] for text in texts]
+    if "and" in words or "&&" in positive:
+        return [*_scheme(positive), *(part for text in texts for part in text)] == parts
+    return parts in texts or all([scheme, *parts] in texts for scheme in ("http", "https"))
+
+
+def _as_wildcards(expression: str) -> str | None:
+    """The expression with what tests a beginning, an end or a part of a text as a pattern; None where such a
+    text has a star of its own, which is none.
+    """
+    plain = [text for found in (_CONTAINS, _EQUAL) for text in found.findall(expression)]
+    if any("*" in text for text in plain) or any("*" in found[2] for found in _CALL.findall(expression)):
+        return None
+
+    def call(found: re.Match[str]) -> str:
+        text = found[3][1:-1]
+        pattern = f"{text}*" if found[1] == "starts_with" else f"*{text}"
+        return f'({found[2]} wildcard "{pattern}")'
+
+    return _CONTAINS.sub(lambda found: f'wildcard "*{found[1][1:-1]}*"', _CALL.sub(call, expression))
+
+
+def _scheme(positive: str) -> list[str]:
+    found = re.search(r"(\bnot\s+|!\s*)?\bssl\b", positive)
+    return [] if found is None else ["http" if found[1] else "https"]
+
+
+def _literals(pattern: str) -> list[str]:
+    """The parts of a URL pattern: the scheme if it names one, the wildcards, and what stands between."""
+    scheme, rest = _apart(pattern.replace('\\"', '"'))
+    named = [scheme] if scheme and "*" not in scheme else []
+    return named + re.findall(r"\*|[^*/]+", rest)

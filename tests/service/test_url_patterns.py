@@ -1,0 +1,103 @@
+"""URL patterns of page rules as expressions: those of edgeshift, and those of the simulated service, with the
+operator wildcard and without it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.areas.waf import NeedsWildcard, skip_rule
+from edgeshift.messages import ChangeStatus
+from edgeshift.testbed.simulator.equivalent import url_expression
+from edgeshift.testbed.simulator.expressions import compile_expression
+from edgeshift.testbed.simulator.verdicts import _page_pattern as fitting
+from tests.service.gate_kit import gate
+from tests.service.simulated import in_process
+
+ENTRY = "pro:/rulesets/phases/http_request_firewall_managed/entrypoint?waf_migration=pending&phase_two=1"
+
+parts = st.sampled_from(["*", "*", "shop", ".", "example", "A", "a"])
+hosts = st.lists(parts, min_size=1, max_size=4).map("".join)
+paths = st.lists(st.sampled_from(["*", "/", "api", "API", "?x=1", '"', "\\"]), max_size=4).map("".join)
+schemes = st.sampled_from(["", "", "http://", "https://"])
+patterns = st.builds(lambda scheme, host, path: f"{scheme}{host}/{path}", schemes, hosts, paths)
+names = st.lists(st.sampled_from(["shop", ".", "example", "a", "A"]), min_size=1, max_size=4).map("".join)
+requests = st.builds(
+    lambda ssl, host, path: {
+        "http.host": host,
+        "http.request.uri": f"/{path.replace('*', 'z')}",
+        "http.request.full_uri": f"{'https' if ssl else 'http'}://{host}/{path.replace('*', 'z')}",
+        "ssl": ssl,
+    },
+    st.booleans(),
+    names,
+    paths,
+)
+
+
+@given(patterns, requests)
+def test_the_service_says_the_same_with_the_operator_and_without(pattern: str, request: Any) -> None:
+    """Whatever the page rule fits, and nothing else."""
+    whole = request["http.request.full_uri"]
+    expected = fitting(pattern).fullmatch(whole) is not None
+    for wildcard in (True, False):
+        expression = url_expression([pattern], wildcard=wildcard)
+        assert compile_expression(expression)(request) is expected, expression
+        assert wildcard or "wildcard" not in expression
+
+
+@given(patterns, requests)
+def test_a_skip_rule_fits_what_the_page_rule_fits(pattern: str, request: Any) -> None:
+    """Never more: the WAF would be off where it was on. Never less, where no star of the host stands for a
+    slash.
+    """
+    expected = fitting(pattern).fullmatch(request["http.request.full_uri"]) is not None
+    with_operator = skip_rule(pattern, "", wildcard=True)["expression"]
+    found = compile_expression(with_operator)(request)
+    assert expected or not found, with_operator
+    host = pattern.rpartition("://")[2].partition("/")[0]
+    if "*" not in host:
+        assert found is expected, with_operator
+    try:
+        without = skip_rule(pattern, "")["expression"]
+    except NeedsWildcard:
+        assert "wildcard" in with_operator
+    else:
+        assert without == with_operator and "wildcard" not in without
+
+
+@pytest.mark.parametrize(
+    ("profile", "expression", "status"),
+    [
+        ("specification", 'http.host wildcard "*shop.example"', 400),
+        ("specification", 'http.host eq "wildcard"', 200),
+        ("public-2025-04", 'http.host wildcard "*shop.example"', 200),
+    ],
+)
+async def test_the_service_of_the_specification_refuses_the_operator(
+    tmp_path: Path, profile: str, expression: str, status: int
+) -> None:
+    """In a migration and in any other PUT; a text that has the word is none."""
+    skip = {"action": "skip", "expression": expression, "action_parameters": {"ruleset": "current"}}
+    async with in_process(tmp_path, profile=profile) as call:
+        body = await call.result("GET", "pro:/waf_migration/config?phase_two=1")
+        custom = "pro:/rulesets/phases/http_request_firewall_custom/entrypoint"
+        for path, rules in ((custom, [{**skip, "action": "log"}]), (ENTRY, [skip, *body["rules"]])):
+            answer = await call("PUT", path, {"name": "default", "rules": rules})
+            assert answer.status_code == status, answer.text
+            assert status == 200 or "unknown operator 'wildcard'" in answer.text
+
+
+async def test_a_page_rule_that_cannot_be_written_is_noticed_before_a_commit(tmp_path: Path) -> None:
+    """It came after the sign-off, and makes no other body of it: nothing is sent."""
+    rules = [{"targets": ["bank.example/a*b"], "actions": [{"id": "waf", "value": "off"}]}]
+    async with gate(tmp_path, settings={"migration": {"page_rules": "left_out"}}) as play:
+        await play.control.send("PATCH", f"zones/{play.zone.id}", {"add_page_rules": rules})
+        result = await play.change(play.body, play.body)
+        assert result.status is ChangeStatus.DRIFTED and "page rules have changed" in result.reason
+        assert await play.sent() == []
