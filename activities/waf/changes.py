@@ -106,10 +106,10 @@ class WafWork(AreaWork):
         await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
             await self._refuse_old_reading(step)
-            await self._compare_fresh(step)
+            body = await self._compare_fresh(step)
             await self._refuse_edited_since(step)
             await self._refuse_unprotected(step)
-            result = await self._put(step, step.body, waf.Mode.PENDING)
+            result = await self._put(step, body, waf.Mode.PENDING)
             await fence.confirm(result)
             return result
         if change.mode is not ValidationMode.SHADOW:
@@ -118,8 +118,8 @@ class WafWork(AreaWork):
                 raise NotSent("nobody has consented to a validation in which the new WAF acts")
         await self._refuse_other_plan(step)
         # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
-        await self._compare_fresh(step)
-        body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
+        body = await self._compare_fresh(step)
+        body = waf.shadow(body) if change.mode is ValidationMode.SHADOW else body
         await self._refuse_beside_a_forgotten(step, body)
         await self._refuse_edited_between(step)
         result = await self._put(step, body, waf.Mode.VALIDATION)
@@ -249,29 +249,38 @@ class WafWork(AreaWork):
             sent = "a validation has been sent under another permit before"
             raise NotSent(sent, ChangeStatus.UNKNOWN, earlier=begun and not shows)
 
-    async def _compare_fresh(self, step: Step) -> None:
-        """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
+    async def _compare_fresh(self, step: Step) -> dict[str, Any]:
+        """The body that was signed, out of what the service says now: with the ``id``, ``version`` and
+        ``ref`` that it gives each rule, which its digest leaves out, and which may be left out for validation
+        alone (docs/service.md §4.3). Those of the archived proposal are never sent: anybody may have laid
+        them there.
+
+        Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
         its page rules would make another proposal of it. A difference is believed when it stays.
         """
         spec = await self._connections.spec(step.change.start.spec)
-        found = await in_time(step, self._differs(step, spec), FRESH)
+        body, found = await in_time(step, self._proposed_now(step, spec), FRESH)
         if found:
-            first, found = found, await in_time(step, self._differs(step, spec), FRESH)
+            first = found
+            body, found = await in_time(step, self._proposed_now(step, spec), FRESH)
             if found and found != first:
                 raise NotSent("the fresh configuration reads otherwise each time")
         if found:
             raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
+        return waf.with_assigned(body)
 
-    async def _differs(self, step: Step, spec: CampaignSpec) -> tuple[str, ...]:
-        """What is not as it was signed, and what it is now; nothing where all is."""
+    async def _proposed_now(self, step: Step, spec: CampaignSpec) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """What is proposed to the zone now; and what of it is not as it was signed, with what it is instead,
+        nothing where all is.
+        """
         fresh = await read_configuration(step.client, step.zone, urgent=True)
         if (config := configuration_digest(fresh)) != step.change.config:
-            return "the zone's configuration has changed", config
+            return fresh, ("the zone's configuration has changed", config)
         pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
         body = waf.propose(waf.Reading(check={}, page_rules=pages, config=fresh), spec.adjustments).body
         if (proposed := digest(body)) != step.change.digest:
-            return "the zone's page rules have changed", proposed
-        return ()
+            return body, ("the zone's page rules have changed", proposed)
+        return body, ()
 
     async def _put(self, step: Step, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:
         return await step.fence.send(

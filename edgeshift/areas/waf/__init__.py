@@ -26,6 +26,7 @@ from edgeshift.areas.waf.body import (
     shadow,
     skip_rule,
     unsound,
+    with_assigned,
 )
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
@@ -88,4 +89,5 @@ __all__ = [
     "unsound",
     "warnings",
     "weakened",
+    "with_assigned",
 ]

@@ -96,6 +96,24 @@ def propose(reading: Reading, adjustments: Sequence[Adjustment] = ()) -> Proposa
     return Proposal(body=body, additions=tuple(additions))
 
 
+_ID = re.compile("[0-9a-f]{32}")
+
+
+def with_assigned(body: Body) -> Body:
+    """The body with ``id``, ``version`` and ``ref`` for each rule, which a commit may not leave out
+    (docs/service.md §4.3): as they are in it, and empty where one is missing, or is none by its form. One odd
+    answer is no reason to be refused for what the digest leaves out anyway.
+    """
+    found = copy.deepcopy(body)
+    for rule in found["rules"]:
+        for key in ("id", "version", "ref"):
+            if not isinstance(rule.get(key), str):
+                rule[key] = ""
+        if not _ID.fullmatch(rule["id"]):
+            rule["id"] = ""
+    return found
+
+
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _PATH_FIELDS = frozenset({"http.request.full_uri", "http.request.uri", "http.request.uri.path"})
 _OPERATORS = frozenset({"and", "or", "not", "eq", "contains", "matches", "wildcard", "strict"})
@@ -145,14 +163,18 @@ def skip_rule(pattern: str, description: str, excepted: Iterable[str] = ()) -> d
     """A rule that keeps the managed rules from running on a URL pattern with ``*`` as its wildcard, but for
     the patterns ``excepted``.
 
-    A pattern without a path is about the root alone, as it was in the page rule.
+    A pattern without a path is about the root alone, as it was in the page rule. What the service assigns is
+    empty, as in the rules that it returns itself (docs/service.md §2.4).
     """
     tests = [url_test(pattern), *(f"not ({url_test(other)})" for other in excepted)]
     return {
+        "id": "",
+        "version": "",
         "action": "skip",
         "action_parameters": {"ruleset": "current"},
         "expression": " and ".join(test for test in tests if test != "true") or "true",
         "description": description,
+        "ref": "",
         "enabled": True,
     }
 
