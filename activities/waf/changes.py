@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Set
 from datetime import timedelta
 from typing import Any
 
@@ -105,6 +105,7 @@ class WafWork(AreaWork):
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
+            await self._refuse_unknown_plan(step)
             await self._refuse_old_reading(step)
             body = await self._compare_fresh(step)
             await self._refuse_edited_since(step)
@@ -219,18 +220,35 @@ class WafWork(AreaWork):
         old. A difference is believed when it stays. An answer without a plan says nothing: NotUnderstood.
         """
 
-        async def read() -> str:
-            plan = await present_plan(step.client, step.zone, urgent=True)
-            if plan != Plan.ENTERPRISE.value:
-                plan = await present_plan(step.client, step.zone, urgent=True)
-            return plan
-
-        plan = await in_time(step, read(), "the zone's plan")
+        plan = await self._plan_now(step, {Plan.ENTERPRISE})
         if not plan:
             said = "the zone's plan is not in the answer"
             raise NotUnderstood(said, call="zones.get", path=step.zone.name, outcome=Outcome.READ)
         if plan != Plan.ENTERPRISE.value:
             raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
+
+    async def _refuse_unknown_plan(self, step: Step) -> None:
+        """Raises NotSent with a drift where the list does not tell the zone's plan, and the service does not
+        say that it is one without a validation window: it may be an Enterprise zone, which has to be
+        validated first. The zone is read again, and blocked.
+        """
+        if step.zone.plan is not Plan.OTHER:
+            return
+        plan = await self._plan_now(step, waf.WITHOUT_WINDOW)
+        if plan not in waf.WITHOUT_WINDOW:
+            said = f"the zone's plan is {plan or 'not told'}, and it was not validated"
+            raise NotSent(said, ChangeStatus.DRIFTED)
+
+    async def _plan_now(self, step: Step, right: Set[Plan]) -> str:
+        """The zone's plan as the service says it now: asked for once more where it is none of the ``right``
+        ones.
+        """
+
+        async def read() -> str:
+            plan = await present_plan(step.client, step.zone, urgent=True)
+            return plan if plan in right else await present_plan(step.client, step.zone, urgent=True)
+
+        return await in_time(step, read(), "the zone's plan")
 
     async def _refuse_beside_a_forgotten(self, step: Step, body: dict[str, Any]) -> None:
         """Raises NotSent with an unknown outcome where the zone was validated by a run that was reset since,

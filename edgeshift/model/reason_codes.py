@@ -29,6 +29,7 @@ class ReasonCode(StrEnum):
     LOG_ONLY = "log_only"
     UNPROTECTED = "unprotected"
     OTHER_PLAN = "other_plan"
+    PLAN_UNKNOWN = "plan_unknown"
 
     # What reading tells: esc.
     ESC_OFF_ALREADY = "esc_off_already"

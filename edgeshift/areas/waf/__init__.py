@@ -32,6 +32,7 @@ from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
 from edgeshift.areas.waf.protection import protection_warnings, runs_nothing, unprotected
 from edgeshift.areas.waf.reading import (
+    WITHOUT_WINDOW,
     Assessment,
     Verdict,
     assess,
@@ -50,6 +51,7 @@ __all__ = [
     "AS_DELIVERED",
     "MANAGED_RULESET",
     "OWASP_RULESET",
+    "WITHOUT_WINDOW",
     "Adjustment",
     "Assessment",
     "Fate",
