@@ -190,6 +190,10 @@ class SimulatorOptions(_Options):
         True, description="an ineligible zone's check still carries migration_state"
     )
     config_when_ineligible: Literal["refuse", "answer"] = "answer"
+    override_deleted: Literal["envelope", "result", "empty"] = Field(
+        "envelope",
+        description="what deleting a URI-based override answers: whole, without success, or no body",
+    )
     config_refs: Literal["empty", "given"] = Field(
         "empty", description="whether each rule of the new configuration has a ref already"
     )
