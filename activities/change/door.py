@@ -163,7 +163,8 @@ class MutationActivities:
 
     async def _checked_body(self, change: Change, fence: Fence) -> dict[str, Any]:
         """The body as it was signed, from the archive, without what its digest leaves out: anybody may have
-        added that. Raises NotSent where anything is not as it must be.
+        added that. An area that has to send it asks the service for it. Raises NotSent where anything is not
+        as it must be.
         """
         start, archive = change.start, self._connections.archive
         await fence.refuse_unsigned()

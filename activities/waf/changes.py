@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Set
 from datetime import timedelta
 from typing import Any
 
@@ -109,11 +109,12 @@ class WafWork(AreaWork):
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
+            await self._refuse_unknown_plan(step)
             await self._refuse_old_reading(step)
-            await self._compare_fresh(step)
+            body = await self._compare_fresh(step)
             await self._refuse_edited_since(step)
             await self._refuse_unprotected(step)
-            result = await self._put(step, step.body, waf.Mode.PENDING)
+            result = await self._put(step, body, waf.Mode.PENDING)
             await fence.confirm(result)
             return result
         if change.mode is not ValidationMode.SHADOW:
@@ -122,8 +123,8 @@ class WafWork(AreaWork):
                 raise NotSent("nobody has consented to a validation in which the new WAF acts")
         await self._refuse_other_plan(step)
         # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
-        await self._compare_fresh(step)
-        body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
+        body = await self._compare_fresh(step)
+        body = waf.shadow(body) if change.mode is ValidationMode.SHADOW else body
         await self._refuse_beside_a_forgotten(step, body)
         await self._refuse_edited_between(step)
         result = await self._put(step, body, waf.Mode.VALIDATION)
@@ -223,18 +224,35 @@ class WafWork(AreaWork):
         old. A difference is believed when it stays. An answer without a plan says nothing: NotUnderstood.
         """
 
-        async def read() -> str:
-            plan = await present_plan(step.client, step.zone, urgent=True)
-            if plan != Plan.ENTERPRISE.value:
-                plan = await present_plan(step.client, step.zone, urgent=True)
-            return plan
-
-        plan = await in_time(step, read(), "the zone's plan")
+        plan = await self._plan_now(step, {Plan.ENTERPRISE})
         if not plan:
             said = "the zone's plan is not in the answer"
             raise NotUnderstood(said, call="zones.get", path=step.zone.name, outcome=Outcome.READ)
         if plan != Plan.ENTERPRISE.value:
             raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
+
+    async def _refuse_unknown_plan(self, step: Step) -> None:
+        """Raises NotSent with a drift where the list does not tell the zone's plan, and the service does not
+        say that it is one without a validation window: it may be an Enterprise zone, which has to be
+        validated first. The zone is read again, and blocked.
+        """
+        if step.zone.plan is not Plan.OTHER:
+            return
+        plan = await self._plan_now(step, waf.WITHOUT_WINDOW)
+        if plan not in waf.WITHOUT_WINDOW:
+            said = f"the zone's plan is {plan or 'not told'}, and it was not validated"
+            raise NotSent(said, ChangeStatus.DRIFTED)
+
+    async def _plan_now(self, step: Step, right: Set[Plan]) -> str:
+        """The zone's plan as the service says it now: asked for once more where it is none of the ``right``
+        ones.
+        """
+
+        async def read() -> str:
+            plan = await present_plan(step.client, step.zone, urgent=True)
+            return plan if plan in right else await present_plan(step.client, step.zone, urgent=True)
+
+        return await in_time(step, read(), "the zone's plan")
 
     async def _refuse_beside_a_forgotten(self, step: Step, body: dict[str, Any]) -> None:
         """Raises NotSent with an unknown outcome where the zone was validated by a run that was reset since,
@@ -253,31 +271,40 @@ class WafWork(AreaWork):
             sent = "a validation has been sent under another permit before"
             raise NotSent(sent, ChangeStatus.UNKNOWN, earlier=begun and not shows)
 
-    async def _compare_fresh(self, step: Step) -> None:
-        """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
+    async def _compare_fresh(self, step: Step) -> dict[str, Any]:
+        """The body that was signed, out of what the service says now: with the ``id``, ``version`` and
+        ``ref`` that it gives each rule, which its digest leaves out, and which may be left out for validation
+        alone (docs/service.md §4.3). Those of the archived proposal are never sent: anybody may have laid
+        them there.
+
+        Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
         its page rules would make another proposal of it. A difference is believed when it stays.
         """
         spec = await self._connections.spec(step.change.start.spec)
-        found = await in_time(step, self._differs(step, spec), FRESH)
+        body, found = await in_time(step, self._proposed_now(step, spec), FRESH)
         if found:
-            first, found = found, await in_time(step, self._differs(step, spec), FRESH)
+            first = found
+            body, found = await in_time(step, self._proposed_now(step, spec), FRESH)
             if found and found != first:
                 raise NotSent("the fresh configuration reads otherwise each time")
         if found:
             raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
+        return waf.with_assigned(body)
 
-    async def _differs(self, step: Step, spec: CampaignSpec) -> tuple[str, ...]:
-        """What is not as it was signed, and what it is now; nothing where all is."""
+    async def _proposed_now(self, step: Step, spec: CampaignSpec) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """What is proposed to the zone now; and what of it is not as it was signed, with what it is instead,
+        nothing where all is.
+        """
         fresh = await read_configuration(step.client, step.zone, urgent=True)
         if (config := configuration_digest(fresh)) != step.change.config:
-            return "the zone's configuration has changed", config
+            return fresh, ("the zone's configuration has changed", config)
         pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
         now = waf.Reading(check={}, page_rules=pages, config=fresh)
         found = waf.propose(now, spec.adjustments, spec.service.facts)
         proposed = digest(found.body)
         if proposed != step.change.digest or found.unwritable:
-            return "the zone's page rules have changed", proposed, *found.unwritable
-        return ()
+            return found.body, ("the zone's page rules have changed", proposed, *found.unwritable)
+        return found.body, ()
 
     async def _put(self, step: Step, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:
         return await step.fence.send(

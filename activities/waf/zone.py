@@ -220,7 +220,8 @@ def stored_as(entry_point: dict[str, Any]) -> EntryPoint:
 async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) -> waf.Reading:
     """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any
     more; one that is over a limit of the profile, or not ready otherwise, is not asked for its configuration.
-    ``listed``: its plan is that of the list which this reading follows, and is not asked for.
+    ``listed``: its plan is that of the list which this reading follows, and is asked for only where that does
+    not tell it.
     """
     (check, refused), asked = await together(_checked(client, zone), client.waf_status(zone.id))
     status = asked.raw
@@ -228,7 +229,7 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
     plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
-        _as_listed() if listed else present_plan(client, zone),
+        _as_listed() if listed and zone.plan is not Plan.OTHER else present_plan(client, zone),
         client.firewall_rules(zone.id),
         client.waf_overrides(zone.id),
         client.page_rules(zone.id),
@@ -240,6 +241,7 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
         check=check,
         status=status,
         plan=plan,
+        listed=zone.plan.value if zone.plan is Plan.OTHER else "",
         firewall_rules=[rule.raw for rule in rules],
         overrides=[override.raw for override in overrides],
         page_rules=[rule.raw for rule in pages],
@@ -260,10 +262,11 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
 
 
 async def present_plan(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> str:
-    """The plan that a zone has by now, where the campaign takes it for an Enterprise zone: the list may have
-    been frozen weeks before its wave. Empty where it is not asked for, or not told.
+    """The plan that a zone has by now, where the campaign takes it for an Enterprise zone, or its list does
+    not tell: the list may have been frozen weeks before its wave. Empty where it is not asked for, or not
+    told.
     """
-    if zone.plan is not Plan.ENTERPRISE:
+    if zone.plan not in (Plan.ENTERPRISE, Plan.OTHER):
         return ""
     found = (await client.zone(zone.id, urgent=urgent)).plan
     return Plan.of(found.legacy_id).value if found is not None and found.legacy_id else ""

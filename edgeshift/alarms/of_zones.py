@@ -31,6 +31,7 @@ _BLOCKED = {
     ReasonCode.ACCOUNT_ZONES_HELD: "blocked-account",
     ReasonCode.NOT_ENTITLED: "blocked-plan",
     ReasonCode.OTHER_PLAN: "blocked-plan",
+    ReasonCode.PLAN_UNKNOWN: "blocked-plan",
     ReasonCode.TOO_MANY_FIELDS: "blocked-fields",
     ReasonCode.WRONG_NAMES: "blocked-fields",
     ReasonCode.NO_LOG_JOB: "blocked-log-job",

@@ -17,7 +17,7 @@ from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Plan
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import ReasonCode, codes_of
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import Trouble
 
 KINDS: dict[str, Kind] = {
@@ -133,17 +133,20 @@ def _first(zones: Sequence[ZoneFact]) -> dict[str, str]:
 
 def _helped(code: str, zones: Sequence[ZoneFact]) -> Sequence[ZoneFact]:
     """The zones to which the commands of this alarm can do any good: a zone of another plan stays of that
-    plan however often it is tried, but the service may come to entitle one that it has refused.
+    plan however often it is tried, but the service may come to entitle one that it has refused, or to say
+    what plan one has.
     """
     if code == "told-wrong":
         return [zone for zone in zones if zone.place in ("failed", "unknown")]
     if code != "blocked-plan":
         return zones
-    return [
-        zone
-        for zone in zones
-        if any(one.code is ReasonCode.NOT_ENTITLED and one.plan == Plan.ENTERPRISE for one in zone.why)
-    ]
+    return [zone for zone in zones if any(_may_be_let(one) for one in zone.why)]
+
+
+def _may_be_let(why: Reason) -> bool:
+    if why.code is ReasonCode.NOT_ENTITLED:
+        return why.plan == Plan.ENTERPRISE
+    return why.code is ReasonCode.PLAN_UNKNOWN and why.plan != Plan.ENTERPRISE
 
 
 def _of_checks(facts: Facts) -> Iterator[Alarm]:

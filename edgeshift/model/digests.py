@@ -1,9 +1,10 @@
 """Digests and fingerprints of proposals.
 
 The digest of a proposal is the SHA-256 of its canonical JSON (RFC 8785) without what the service assigns to
-a rule (``id``, ``version``, ``ref``, ``last_updated``), which may be empty or omitted in what is sent
-(docs/service.md §4.3). Identifiers inside ``action_parameters`` name managed rulesets and rules, so they
-are part of it.
+a rule (``id``, ``version``, ``ref``, ``last_updated``): it says nothing of what the rule does, and may be
+empty or change (docs/service.md §2.4). A commit is sent with it all the same, as the service gives it just
+before: it may be left out for validation alone (§4.3). Identifiers inside ``action_parameters`` name managed
+rulesets and rules, so they are part of the digest.
 """
 
 from __future__ import annotations

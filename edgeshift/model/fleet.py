@@ -16,8 +16,16 @@ CAMPAIGN_NAME = re.compile("[a-z0-9][a-z0-9-]{0,59}")
 """What a campaign may be called: its name is part of identifiers, queries and file names."""
 
 
+SAME_PLANS = {"lite": "free", "pro_plus": "pro"}
+"""Other words of the provider for a plan, without the prefix that partners' plans have (docs/service.md §4.3,
+observed).
+"""
+
+
 class Plan(StrEnum):
-    """A zone's plan, by its legacy id. Only Enterprise zones can be validated (docs/service.md §3.2)."""
+    """A zone's plan, by its legacy id. Only Enterprise zones can be validated (docs/service.md §3.2).
+    ``OTHER``: it is not told, or in a word that nobody knows; it may be Enterprise.
+    """
 
     FREE = "free"
     PRO = "pro"
@@ -27,9 +35,10 @@ class Plan(StrEnum):
 
     @classmethod
     def of(cls, legacy_id: str | None) -> Plan:
-        """The plan with this legacy id; anything the service may add later is ``OTHER``."""
+        """The plan with this legacy id, also a partner's; anything the service may add later is ``OTHER``."""
+        word = (legacy_id or "").lower().removeprefix("partners_")
         try:
-            return cls((legacy_id or "").lower())
+            return cls(SAME_PLANS.get(word, word))
         except ValueError:
             return cls.OTHER
 

@@ -30,6 +30,7 @@ class ReasonCode(StrEnum):
     UNPROTECTED = "unprotected"
     PAGE_RULE_PATTERN = "page_rule_pattern"
     OTHER_PLAN = "other_plan"
+    PLAN_UNKNOWN = "plan_unknown"
 
     # What reading tells: esc.
     ESC_OFF_ALREADY = "esc_off_already"

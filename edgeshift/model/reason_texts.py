@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from edgeshift.model.counts import agreed, counted
+from edgeshift.model.fleet import Plan
 from edgeshift.model.reasons import Reason, ReasonCode
 
 LOOK = "a person has to look at it"
@@ -128,6 +129,19 @@ def _workflow_ended(why: Reason) -> str:
     return f"workflow {why.state}; {why.said}"
 
 
+def _plan_unknown(why: Reason) -> str:
+    if why.plan in ("", None, Plan.OTHER):
+        return (
+            "the service does not say what plan it has, or names one that is not known: it may be an"
+            " Enterprise zone, which is validated before its commit; have the provider say its plan, then"
+            " retry it"
+        )
+    return (
+        f"its plan was not known when the campaign's list was made, and is {why.plan} now: put it into"
+        " another campaign, which lists it as it is"
+    )
+
+
 _C = ReasonCode
 
 TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
@@ -168,6 +182,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f"its plan is {why.plan} now, and enterprise in the campaign's list:"
         " it has no validation window any more"
     ),
+    _C.PLAN_UNKNOWN: _plan_unknown,
     _C.ESC_OFF_ALREADY: lambda why: "Edge Side Code is off for all requests already",
     _C.REMOVED: lambda why: (
         f"Edge Side Code was removed on {why.day}, and the service says it is {why.at}:"

@@ -6,6 +6,7 @@ These calls fail once a zone has migrated.
 from __future__ import annotations
 
 from edgeshift.service_api.caller import BeforeSend, Caller, hex_id
+from edgeshift.service_api.envelope import acknowledged
 from edgeshift.service_api.models import (
     FirewallRule,
     PageRule,
@@ -49,10 +50,12 @@ class PreviousWafCalls(Caller):
     async def delete_waf_override(
         self, zone_id: str, override_id: str, *, before_send: BeforeSend | None = None
     ) -> None:
-        """Delete an override, once. Raises ServiceError; its ``outcome`` says what can have come of it."""
+        """Delete an override, once. What the service answers is not shown: any 2xx counts, and what is left
+        is read afterwards. Raises ServiceError; its ``outcome`` says what can have come of it.
+        """
         path = f"{_zone(zone_id)}/firewall/waf/overrides/{hex_id(override_id, 'override id')}"
         call = Call("waf.overrides.delete", "DELETE", path, write=True)
-        await self._envelope(call, before_send=before_send)
+        await self._exchanged(call, acknowledged, before_send=before_send)
 
     async def page_rules(self, zone_id: str, *, urgent: bool = False) -> list[PageRule]:
         """Every page rule of the zone; the list is not paged."""

@@ -68,8 +68,8 @@ CONTENTS = (
         [
             Edit(
                 WAF_WORK,
-                "await self._compare_fresh(step)\n            await self._refuse_edited_since(step)",
-                "await self._refuse_edited_since(step)",
+                "body = await self._compare_fresh(step)\n            await self._refuse_edited_since(step)",
+                "body = step.body\n            await self._refuse_edited_since(step)",
             )
         ],
         "drifted",
@@ -81,8 +81,8 @@ CONTENTS = (
         [
             Edit(
                 WAF_WORK,
-                "self._put(step, step.body, waf.Mode.PENDING)",
-                "self._put(step, waf.shadow(step.body), waf.Mode.PENDING)",
+                "self._put(step, body, waf.Mode.PENDING)",
+                "self._put(step, waf.shadow(body), waf.Mode.PENDING)",
             )
         ],
         "plain",

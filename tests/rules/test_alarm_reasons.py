@@ -53,6 +53,7 @@ def test_reasons_as_the_rules_give_them_are_understood() -> None:
     assert of_waf("blocked", check={"compatible": False}) == ("blocked-not-compatible",)
     assert of_waf("blocked", config={"rules": []}) == ("blocked-log-only",)
     assert of_waf("blocked", plan="pro") == ("blocked-plan",)
+    assert of_waf("blocked", listed="other") == ("blocked-plan",)
     for case in (ReasonCode.SUPPORT_REFUSAL, ReasonCode.TOO_MANY_RULES):
         assert of_waf("support", refused=(case, "call us")) == ("support-refusal",)
     gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC), SPECIFICATION)

@@ -281,8 +281,11 @@ def test_a_retry_is_offered_only_to_zones_that_it_can_help() -> None:
     small = blocked("small.example", ReasonCode.NOT_ENTITLED, "pro")
     moved = blocked("moved.example", ReasonCode.OTHER_PLAN, "business")
     refused = blocked("refused.example", ReasonCode.NOT_ENTITLED, "enterprise", "not entitled")
+    silent = blocked("silent.example", ReasonCode.PLAN_UNKNOWN, "other")
+    bought = blocked("bought.example", ReasonCode.PLAN_UNKNOWN, "enterprise")
     for zones, offered in (
-        ((small, moved), ()),
+        ((small, moved, bought), ()),
+        ((small, silent), ('edgeshift retry autumn --zone silent.example --reason "REASON"',)),
         ((small, refused), ('edgeshift retry autumn --zone refused.example --reason "REASON"',)),
     ):
         fact = CampaignFact(name="autumn", summary=summary(), zones=zones)

@@ -16,8 +16,9 @@ from edgeshift.areas.waf import (
     covered,
     propose,
     skip_rule,
+    with_assigned,
 )
-from edgeshift.model.digests import Body
+from edgeshift.model.digests import Body, digest
 from edgeshift.profiles import PUBLIC_2025_04
 
 Json = dict[str, Any]
@@ -67,6 +68,7 @@ def test_a_page_rule_that_would_open_a_gap_gets_a_skip_rule(actions: list[Json])
     )
     first = found.body["rules"][0]
     assert first["action"] == "skip" and first["enabled"] is True
+    assert (first["id"], first["version"], first["ref"]) == ("", "", "")
     assert first["expression"] == (
         '(ends_with(lower(http.host), "shop.example")) and (starts_with(lower(http.request.uri), "/api/"))'
     )
@@ -101,6 +103,24 @@ def test_every_url_of_a_page_rule_is_kept_off_but_those_that_an_earlier_one_turn
     assert not any("not (" in rule["expression"] for rule in found)
     everywhere = {**page("*", {"id": "waf", "value": "on"}), "priority": 2}
     assert propose(Reading(check={}, config=body(execute()), page_rules=[off, everywhere])).additions == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"id": "a" * 32, "version": "3", "ref": "own"}, ("a" * 32, "3", "own")),
+        ({}, ("", "", "")),
+        ({"id": None, "version": 7, "ref": ["own"]}, ("", "", "")),
+        ({"id": "no identifier", "version": "", "ref": ""}, ("", "", "")),
+    ],
+)
+def test_what_the_service_assigns_is_sent_as_it_is_or_empty(given: Json, sent: tuple[str, ...]) -> None:
+    """A commit may not leave it out, and the digest does: neither changes by an odd answer."""
+    odd = body({**execute(), **given})
+    found = with_assigned(odd)
+    (rule,) = found["rules"]
+    assert (rule["id"], rule["version"], rule["ref"]) == sent
+    assert digest(found) == digest(odd) == digest(body(execute()))
 
 
 def test_proposing_again_from_what_was_proposed_adds_nothing() -> None:

@@ -21,6 +21,7 @@ from edgeshift.areas.waf import (
     page_rule_effects,
     page_rule_patterns,
 )
+from edgeshift.model.fleet import Plan
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.profiles import SPECIFICATION
 
@@ -248,6 +249,36 @@ def test_an_enterprise_zone_that_is_none_any_more_is_blocked() -> None:
     assert verdict(plan="pro") == (Verdict.BLOCKED, (ReasonCode.OTHER_PLAN,))
     assert verdict(plan="enterprise") == (Verdict.READY, ())
     assert verdict(plan="pro", firewall_rules=[bypass()] * 201)[1] == (ReasonCode.TOO_MANY_RULES,)
+
+
+def test_a_zone_of_which_nobody_knows_the_plan_is_blocked() -> None:
+    """It may be an Enterprise zone, which has to be validated first; one that has no window goes on."""
+    for plan in ("", "other", "enterprise"):
+        assert verdict(listed="other", plan=plan) == (Verdict.BLOCKED, (ReasonCode.PLAN_UNKNOWN,))
+    for plan in ("free", "pro", "business"):
+        assert verdict(listed="other", plan=plan) == (Verdict.READY, ())
+    assert verdict(listed="other", overrides=[{"id": "o"}])[1] == (ReasonCode.PLAN_UNKNOWN,)
+
+
+@pytest.mark.parametrize(
+    ("word", "plan"),
+    [
+        ("enterprise", Plan.ENTERPRISE),
+        ("partners_enterprise", Plan.ENTERPRISE),
+        ("Partners_Business", Plan.BUSINESS),
+        ("partners_pro", Plan.PRO),
+        ("partners_free", Plan.FREE),
+        ("pro_plus", Plan.PRO),
+        ("lite", Plan.FREE),
+        ("partners_", Plan.OTHER),
+        ("enterprise_plus", Plan.OTHER),
+        ("", Plan.OTHER),
+        (None, Plan.OTHER),
+    ],
+)
+def test_plans_are_read_by_the_words_that_the_provider_has(word: str | None, plan: Plan) -> None:
+    """A word that is not known is no plan."""
+    assert Plan.of(word) is plan
 
 
 def test_a_configuration_without_rules_is_sent_nowhere() -> None:

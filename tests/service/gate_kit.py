@@ -151,15 +151,16 @@ async def gate(
     pen: WorkerPen | None = None,
     plan: Plan = Plan.ENTERPRISE,
     settings: Body | None = None,
+    simulator: Body | None = None,
     **more: Any,
 ) -> AsyncIterator[Gate]:
     """A gate before a zone of the simulator. ``pacer``: of the calls of the activity; what comes before it,
     the reading of the zone, waits for no turn. ``roots``, ``pen``: of its worker. ``settings``: of the zone.
-    ``more``: of the campaign's file.
+    ``simulator``: its options. ``more``: of the campaign's file.
     """
     chosen: list[Pacer] = [Unpaced()]
     fleet = fleet_of({"name": "bank.example", "plan": plan.value, **(settings or {})})
-    async with simulated(folder / "simulator", fleet=fleet) as call:
+    async with simulated(folder / "simulator", fleet=fleet, **(simulator or {})) as call:
         token = folder / "token"
         token.write_text(fleet.credentials[0].value)
         token.chmod(0o600)

@@ -17,6 +17,7 @@ from edgeshift.model.digests import canonical_bytes, digest
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import ServiceClient
 from tests.service.gate_kit import Body, gate
+from tests.service.simulated import STRICT
 
 
 async def test_a_body_that_only_logs_is_never_committed_even_if_it_was_signed(tmp_path: Path) -> None:
@@ -57,14 +58,19 @@ async def test_a_body_of_which_a_part_was_shadowed_is_not_committed(tmp_path: Pa
         assert await play.sent() == []
 
 
-async def test_what_is_sent_is_what_a_digest_is_of_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("refs", ["empty", "given"])
+async def test_nothing_that_was_planted_is_sent_beside_what_a_digest_is_of(refs: str, tmp_path: Path) -> None:
     """Whoever may write to the archive lays a proposal there of the very digest, with what that leaves out:
-    the service stores none of it, neither by a commit nor by a validation.
+    the service stores none of it, neither by a commit nor by a validation. Where its configuration has a
+    ``ref`` for each rule, those are stored. A service that takes the commit to the letter takes it.
     """
     planted: Body = {"description": "nobody signed this", "phase": "other", "more": {"x": 1}}
     of_rules: Body = {"ref": "planted", "version": "9", "last_updated": "2020-01-01T00:00:00Z"}
-    async with gate(tmp_path) as play:
+    options: Body = {"config_refs": refs, "bodies": STRICT}
+    async with gate(tmp_path, simulator=options) as play:
         zone = play.zone
+        own = [rule["ref"] for rule in play.body["rules"]]
+        assert all(own) == (refs == "given")
         client = await play.connections.service(play.start.spec, zone)
 
         async def stored() -> Body:
@@ -83,7 +89,7 @@ async def test_what_is_sent_is_what_a_digest_is_of_and_nothing_else(tmp_path: Pa
             found = await stored()
             assert not {key for key, value in planted.items() if found.get(key) == value}, found
             for number, rule in enumerate(found["rules"]):
-                assert rule["id"] != f"{number:032x}" and rule.get("ref") != "planted"
+                assert rule["id"] != f"{number:032x}" and rule["ref"] == (own[number] or rule["id"])
         assert digest(await stored()) == digest(play.body)
 
 

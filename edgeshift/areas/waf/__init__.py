@@ -24,12 +24,14 @@ from edgeshift.areas.waf.body import (
     same_rules,
     shadow,
     unsound,
+    with_assigned,
 )
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, skip_rule
 from edgeshift.areas.waf.protection import protection_warnings, runs_nothing, unprotected
 from edgeshift.areas.waf.reading import (
+    WITHOUT_WINDOW,
     Assessment,
     Verdict,
     assess,
@@ -48,6 +50,7 @@ __all__ = [
     "AS_DELIVERED",
     "MANAGED_RULESET",
     "OWASP_RULESET",
+    "WITHOUT_WINDOW",
     "Adjustment",
     "Assessment",
     "Fate",
@@ -88,4 +91,5 @@ __all__ = [
     "unsound",
     "warnings",
     "weakened",
+    "with_assigned",
 ]

@@ -25,13 +25,14 @@ class Reading(BaseModel):
 
     ``groups``: of the previous WAF's packages; ``rules``: of theirs, those with a mode of their own. Both
     name their package by ``package_id``. ``plan``: what the zone has now, where the campaign's list has it as
-    an Enterprise zone.
+    an Enterprise zone, or as ``listed``: ``other``, where the list does not tell.
     ``refused``: the support case that the service made of a reading itself, with its own words, short.
     """
 
     check: dict[str, Any]
     status: dict[str, Any] | None = None
     plan: str = ""
+    listed: str = ""
     firewall_rules: list[dict[str, Any]] = []
     overrides: list[dict[str, Any]] = []
     page_rules: list[dict[str, Any]] = []

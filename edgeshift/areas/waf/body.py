@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
@@ -106,6 +107,24 @@ def propose(
             additions.append(f"adjusted {subject}")
     found = tuple(dict.fromkeys(unwritable))
     return Proposal(body=body, additions=tuple(additions), unwritable=found)
+
+
+_ID = re.compile("[0-9a-f]{32}")
+
+
+def with_assigned(body: Body) -> Body:
+    """The body with ``id``, ``version`` and ``ref`` for each rule, which a commit may not leave out
+    (docs/service.md §4.3): as they are in it, and empty where one is missing, or is none by its form. One odd
+    answer is no reason to be refused for what the digest leaves out anyway.
+    """
+    found = copy.deepcopy(body)
+    for rule in found["rules"]:
+        for key in ("id", "version", "ref"):
+            if not isinstance(rule.get(key), str):
+                rule[key] = ""
+        if not _ID.fullmatch(rule["id"]):
+            rule["id"] = ""
+    return found
 
 
 def adjust(body: Body, adjustment: Adjustment) -> bool:

@@ -29,15 +29,19 @@ def skip_rule(
     patterns ``excepted``. ``wildcard``: whether the service knows the operator of that name. Raises
     NeedsWildcard.
 
-    A pattern without a path is about the root alone, as it was in the page rule.
+    A pattern without a path is about the root alone, as it was in the page rule. What the service assigns is
+    empty, as in the rules that it returns itself (docs/service.md §2.4).
     """
     tests = [url_test(pattern, wildcard=wildcard)]
     tests += [f"not ({url_test(other, wildcard=wildcard)})" for other in excepted]
     return {
+        "id": "",
+        "version": "",
         "action": "skip",
         "action_parameters": {"ruleset": "current"},
         "expression": " and ".join(test for test in tests if test != "true") or "true",
         "description": description,
+        "ref": "",
         "enabled": True,
     }
 

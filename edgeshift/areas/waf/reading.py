@@ -91,7 +91,10 @@ def assess(reading: Reading, profile: ServiceProfile) -> Assessment:
         causes = codes_of(over)
         about = lengths if ReasonCode.TOO_MANY_RULES in causes else _too_long(lengths, profile)
         return found(Verdict.NEEDS_SUPPORT, *over, *overrides, causes=causes, rules=tuple(about))
-    if reading.plan not in ("", Plan.ENTERPRISE):
+    if reading.listed:
+        if reading.plan not in WITHOUT_WINDOW:
+            return blocked(ReasonCode.PLAN_UNKNOWN, plan=reading.plan)
+    elif reading.plan not in ("", Plan.ENTERPRISE):
         return blocked(ReasonCode.OTHER_PLAN, plan=reading.plan)
     if overrides:
         return found(Verdict.BLOCKED, *overrides, causes=(ReasonCode.URI_OVERRIDES,))
@@ -110,6 +113,9 @@ def assess(reading: Reading, profile: ServiceProfile) -> Assessment:
         return blocked(ReasonCode.NOT_COMPATIBLE)
     return found(Verdict.READY)
 
+
+WITHOUT_WINDOW = frozenset({Plan.FREE, Plan.PRO, Plan.BUSINESS})
+"""Plans of zones that go straight to migrated (docs/service.md §3.2)."""
 
 MOST_OVERRIDES_NAMED = 5
 """Overrides that a reason names."""

@@ -189,6 +189,15 @@ def managed_overrides(zone: FleetZone) -> dict[str, Any] | None:
     return {"rules": rules} if rules else None
 
 
+def with_refs(configuration: Configuration, zone: FleetZone) -> Configuration:
+    """The configuration with a `ref` for each rule, by its place."""
+    rules = [
+        {**rule, "ref": derived_id(zone.id, "ref", str(place))}
+        for place, rule in enumerate(configuration["rules"])
+    ]
+    return {**configuration, "rules": rules}
+
+
 def _skip(expression: str, description: str, enabled: bool) -> dict[str, Any]:
     return _rule("skip", expression, description, enabled, {"ruleset": "current"})
 
@@ -205,7 +214,8 @@ def _execute(
 def _rule(
     action: str, expression: str, description: str, enabled: bool, parameters: dict[str, Any]
 ) -> dict[str, Any]:
-    """A rule of docs/service.md §2.4; `id`, `version` and `ref` are the service's to give and still empty."""
+    """A rule of docs/service.md §2.4; `id`, `version` and `ref` are the service's to give and still empty,
+    unless an option has a ref given (`with_refs`)."""
     return {
         "id": "",
         "version": "",

@@ -127,9 +127,13 @@ class Bodies(_Options):
     single_items: Literal["accept", "refuse"] = Field(
         "accept", description="one object where an array of them is due: firewall rules and filters"
     )
+    without_assigned: Literal["accept", "refuse"] = Field(
+        "accept",
+        description="a commit whose rules lack id, version or ref, which only a validation may leave out",
+    )
 
 
-STRICT = Bodies(unknown_keys="refuse", nulls="refuse", single_items="refuse")
+STRICT = Bodies(unknown_keys="refuse", nulls="refuse", single_items="refuse", without_assigned="refuse")
 """Bodies are read to the letter."""
 
 
@@ -186,6 +190,13 @@ class SimulatorOptions(_Options):
         True, description="an ineligible zone's check still carries migration_state"
     )
     config_when_ineligible: Literal["refuse", "answer"] = "answer"
+    override_deleted: Literal["envelope", "result", "empty"] = Field(
+        "envelope",
+        description="what deleting a URI-based override answers: whole, without success, or no body",
+    )
+    config_refs: Literal["empty", "given"] = Field(
+        "empty", description="whether each rule of the new configuration has a ref already"
+    )
     compatible_after_migration: bool = True
     config_after_migration: Refusal = Refusal(message="the zone has already been migrated")
     validation_not_entitled: Refusal = Refusal(

@@ -115,10 +115,15 @@ def put_override(call: Call) -> Answer:
 
 
 def delete_override(call: Call) -> Answer:
-    """Delete an override; the answer names its id alone."""
+    """Delete an override; the answer names its id alone, in the form that an option chooses."""
     known = _own_override(call)
     call.zone.zone.uri_overrides.remove(known)
     call.settings_changed()
+    match call.options.override_deleted:
+        case "result":
+            return Answer(200, {"result": {"id": known.id}})
+        case "empty":
+            return Answer(200, text="")
     return succeeded({"id": known.id})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from edgeshift.testbed.simulator.answers import Answer, Json, refuse, succeeded
 from edgeshift.testbed.simulator.calls import Call, Route
-from edgeshift.testbed.simulator.equivalent import equivalent_configuration
+from edgeshift.testbed.simulator.equivalent import equivalent_configuration, with_refs
 from edgeshift.testbed.simulator.migration import KINDS, judge, refusal, refuse_unless_supported
 from edgeshift.testbed.simulator.ruleset_checks import checked_body
 from edgeshift.testbed.simulator.rulesets import MANAGED_PHASE, prepared
@@ -38,7 +38,8 @@ def config(call: Call) -> Answer:
     if not record.facts().eligible and call.options.config_when_ineligible == "refuse":
         raise refusal(call.options.not_eligible)
     refuse_unless_supported(record, "config", call.options)
-    return succeeded(equivalent_configuration(record.zone, call.options.facts))
+    found = equivalent_configuration(record.zone, call.options.facts)
+    return succeeded(with_refs(found, record.zone) if call.options.config_refs == "given" else found)
 
 
 def status(call: Call) -> Answer:
@@ -68,6 +69,8 @@ def start(call: Call, value: str) -> Answer:
     body: dict[str, Json] = checked_body(call.json(), MANAGED_PHASE, call.options)
     if not isinstance(body.get("rules"), list):
         raise refuse(400, "rules are required", 20021, pointer="/rules")
+    if kind == "complete" and options.bodies.without_assigned == "refuse":
+        _refuse_without_assigned(body["rules"])
     decision = judge(record, kind, state.migrations.pending(record), options)
     current = state.migrations.latest(record)
     document = prepared(body, current, call.now, phase=MANAGED_PHASE)
@@ -80,6 +83,14 @@ def start(call: Call, value: str) -> Answer:
     elif current is not None:
         document = current
     return succeeded(document)
+
+
+def _refuse_without_assigned(rules: Any) -> None:
+    """Raises a 400 for a rule that lacks what may be left out for validation alone (docs/service.md §4.3)."""
+    for place, rule in enumerate(rules):
+        for key in ("id", "version", "ref"):
+            if key not in rule:
+                raise refuse(400, f"{key} is required", 20021, pointer=f"/rules/{place}/{key}")
 
 
 def _phase_two(call: Call) -> bool:
