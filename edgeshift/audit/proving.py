@@ -201,7 +201,7 @@ class Verifier:
 
     def _signed(self, row: SignedRow) -> None:
         try:
-            said = attested(row.statement, row.signature)
+            said = attested(row.statement, row.signature).model_copy(update={"stored": row.stored})
         except BadStatement as why:
             self._find(f"a statement whose signature does not count: {why}")
             return
@@ -227,7 +227,7 @@ class Verifier:
                     if statement.outcome in ENDS and statement.proposal and self._is_of_a_start(statement):
                         self._index.add_ended(statement.zone, run, statement.proposal, statement.issued)
             case DecisionStatement():
-                self._index.add_decision(said, canonical_bytes(row.model_dump()))
+                self._index.add_decision(said, canonical_bytes(row.model_dump(exclude={"stored"})))
             case RepairStatement():
                 # Nothing rests on it: it is counted among what people said.
                 pass
