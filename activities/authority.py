@@ -269,7 +269,7 @@ class Authority:
             raise damaged
         if earlier is not None:
             agains, _ = await self._named(self._records.agains(asked.campaign, asked.target.zone.id))
-            if why := begun_again(asked, found, agains, roots):
+            if why := begun_again(asked, found, agains, roots, now):
                 raise NotSigned(why)
         await self._refuse_undecided(change, asked, found, roots, now)
         return roots

@@ -10,6 +10,7 @@ from datetime import datetime
 from activities.change.intent_records import (
     EFFECTIVE,
     GIVEN_UP,
+    ClosedAs,
     SentBefore,
     beside_of,
     closed_as,
@@ -66,6 +67,22 @@ async def forgotten_validation(connections: Connections, change: Change) -> date
         if await closed_as(connections, sent.key) in EFFECTIVE:
             latest = max(latest or record.at, record.at)
     return latest
+
+
+async def commit_took_effect(connections: Connections, zone: Zone, area: Area) -> bool:
+    """Whether a worker has seen that a commit of the zone, by whichever campaign, took effect. One that
+    nobody has seen may never have shown: of that the zone's status tells. That a worker's key was revoked
+    since undoes none. Raises ArchiveError.
+    """
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        if not sent.proven or sent.record.step != Step.COMMIT.value:
+            continue
+        seen = await connections.records.proven(Seen, beside_of(sent.key, "seen"), forgiving=True)
+        if seen is not None and seen.showed is not False:
+            return True
+        if await closed_as(connections, sent.key, forgiving=True) is ClosedAs.SHOWS:
+            return True
+    return False
 
 
 async def has_changed(connections: Connections, zone: Zone, area: Area, run: str, attempt: int) -> bool:

@@ -312,7 +312,7 @@ class Fence:
         raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
 
     async def _another(self) -> bool:
-        return await insisting(self.connections, lambda: self._one_may_show(beside=self._key("")))
+        return await insisting(self.connections, lambda: self._one_may_show(beside=self.change.permit.name))
 
     async def _one_may_show(self, beside: str = "") -> bool:
         start = self.change.start

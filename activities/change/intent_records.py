@@ -66,7 +66,7 @@ async def intents_of(
 ) -> AsyncIterator[SentBefore]:
     """Every intent of a zone, by whomever, in no order. ``opened``: also the records that a step of several
     requests has before the first of them. ``forgiving``: one counts also where its worker's key was revoked
-    since. ``beside``: what stands under the permit whose record this is is left out, and not read.
+    since. ``beside``: what a worker has sent under the permit of this name is left out.
     ``damaged``: for what nobody may hold up: one that cannot be read, and that no worker has signed, does not
     count either, and is not raised.
 
@@ -75,8 +75,6 @@ async def intents_of(
     record that cannot be read).
     """
     async for key in connections.records.keys(intents_at(zone, area)):
-        if beside and (key == beside or key.startswith(f"{beside}-")):
-            continue
         try:
             found = await connections.records.find(Intent, key, forgiving=forgiving)
         except DocumentUnreadable:
@@ -91,6 +89,9 @@ async def intents_of(
             continue
         if found.unproven is not None:
             yield SentBefore(key, await as_stored(connections, key, found.record), proven=False)
+        elif beside and found.record.stands_under(beside, key):
+            # By what it says itself: the names of permits are the caller's, and one may begin like another.
+            continue
         elif found.record.step != GIVEN_UP and (opened or found.record.step != OPENED):
             yield SentBefore(key, await _dated(connections, key, found.record))
 

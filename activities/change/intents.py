@@ -74,6 +74,7 @@ def record_of(
         at=at,
         drawn=drawn,
         trail=trail,
+        permit=change.permit.name,
     )
 
 
@@ -108,7 +109,13 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
     if not is_named(permit):
         return Fixed.MAY_BE_SENT
     key = intent_key(zone, batch.area, permit.name)
-    record = Intent(step=GIVEN_UP, campaign=batch.campaign, run=batch.origin, at=connections.clock.now())
+    record = Intent(
+        step=GIVEN_UP,
+        campaign=batch.campaign,
+        run=batch.origin,
+        at=connections.clock.now(),
+        permit=permit.name,
+    )
     if await connections.records.create(key, record):
         return Fixed.GIVEN_UP
     try:
@@ -186,8 +193,8 @@ async def commit_may_show(
 
     ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
     ``answered``: one whose effect is immediate counts too, where it was answered and nobody has seen it.
-    ``now``: where it is known better than by this machine's clock. ``beside``: what stands under the permit
-    whose record this is does not count.
+    ``now``: where it is known better than by this machine's clock. ``beside``: what was sent under the
+    permit of this name does not count.
     """
     now = now or surely_now(connections)
     async for sent in intents_of(connections, zone, area, beside=beside):

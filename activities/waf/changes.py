@@ -10,7 +10,7 @@ from temporalio import activity
 
 from activities.change.area_work import AreaWork, Step, in_time
 from activities.change.calling_off import unless_hurried
-from activities.change.earlier import forgotten_validation
+from activities.change.earlier import commit_took_effect, forgotten_validation
 from activities.change.intent_records import now_of
 from activities.change.intents import own_commit, shows_within, unproven_last
 from activities.change.not_sent import NotSent
@@ -43,7 +43,9 @@ EDITED = (
     " what is retried adopts them, and its evidence says so"
 )
 
-FRESH = "the fresh configuration"
+MIGRATED_BEFORE = "a worker has seen it migrated, which nothing undoes, and its status says that it is not"
+
+FRESH, STATUS = "the fresh configuration", "the zone's status"
 
 
 class WafWork(AreaWork):
@@ -125,8 +127,9 @@ class WafWork(AreaWork):
         # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
         body = await self._compare_fresh(step)
         body = waf.shadow(body) if change.mode is ValidationMode.SHADOW else body
-        await self._refuse_beside_a_forgotten(step, body)
-        await self._refuse_edited_between(step)
+        status = await self._refuse_migrated(step)
+        await self._refuse_beside_a_forgotten(step, body, status)
+        await self._refuse_edited_between(step, status)
         result = await self._put(step, body, waf.Mode.VALIDATION)
         await fence.confirm(result)
         # Whoever calls it off waits for its outcome, which is then looked for by the verification.
@@ -189,7 +192,28 @@ class WafWork(AreaWork):
         if evidence.stored:
             await self._refuse_edited(step, {evidence.stored})
 
-    async def _refuse_edited_between(self, step: Step) -> None:
+    async def _refuse_migrated(self, step: Step) -> dict[str, Any]:
+        """The zone's status. Raises NotSent where it shows that the zone is migrated, with a drift; and
+        where a worker has seen that a commit of the zone, by whichever campaign, took effect: nothing undoes
+        one (docs/service.md §3.2). Nobody signs a validation, and the rules of the new WAF would only log
+        while the previous one is off: what the service answers to one then is not known. That a zone is
+        migrated is believed when it stays.
+        """
+        showed, status = False, dict[str, Any]()
+        for _ in range(2):
+            status = (await in_time(step, step.client.waf_status(step.zone.id, urgent=True), STATUS)).raw
+            if not waf.is_migrated(status):
+                break
+            if showed:
+                raise NotSent("the zone is migrated since it was read", ChangeStatus.DRIFTED)
+            showed = True
+        if showed:
+            raise NotSent("the zone's status reads otherwise each time")
+        if await commit_took_effect(self._connections, step.zone, Area.WAF):
+            raise NotSent(MIGRATED_BEFORE)
+        return status
+
+    async def _refuse_edited_between(self, step: Step, status: dict[str, Any]) -> None:
         """The same, where a validation would replace another one that workers have begun, as in the next
         mode, or after a drift: nobody signs it.
         """
@@ -198,8 +222,7 @@ class WafWork(AreaWork):
         proposals = {one.proposal for one in begun if one.proposal}
         if not proposals:
             return
-        status = await in_time(step, step.client.waf_status(step.zone.id, urgent=True))
-        if not waf.in_validation(status.raw):
+        if not waf.in_validation(status):
             return
         bodies = [(await get_document(there.archive, Proposal, one)).body for one in sorted(proposals)]
         await self._refuse_edited(step, {one for body in bodies for one in _forms(body)})
@@ -254,7 +277,9 @@ class WafWork(AreaWork):
 
         return await in_time(step, read(), "the zone's plan")
 
-    async def _refuse_beside_a_forgotten(self, step: Step, body: dict[str, Any]) -> None:
+    async def _refuse_beside_a_forgotten(
+        self, step: Step, body: dict[str, Any], status: dict[str, Any]
+    ) -> None:
         """Raises NotSent with an unknown outcome where the zone was validated by a run that was reset since,
         under another permit, and that shows or may still come to show: it is looked for, and a second one
         does not cross it. One that does not show once its time is over is sent again, where that is found out
@@ -264,8 +289,7 @@ class WafWork(AreaWork):
         sent_at = await forgotten_validation(self._connections, step.change)
         if sent_at is None:
             return
-        status = await in_time(step, step.client.waf_status(step.zone.id, urgent=True), "the zone's status")
-        begun = waf.in_validation(status.raw)
+        begun = waf.in_validation(status)
         shows = begun and await in_time(step, runs(step.client, step.zone, body), "what the zone runs")
         if begun or step.fence.now() < sent_at + shows_within(step.change.start):
             sent = "a validation has been sent under another permit before"

@@ -16,7 +16,8 @@ from edgeshift.audit.arrays import NoArray, items_of
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.authority.records import statement_at
-from edgeshift.authority.statements import Attested, BadStatement, StartStatement, opened
+from edgeshift.authority.roots import as_of
+from edgeshift.authority.statements import Attested, BadStatement, StartStatement, opened, orders
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
 from edgeshift.model.fleet import Target, Zone, campaign_id
@@ -151,7 +152,12 @@ class Collector:
             first = isinstance(said.statement, StartStatement)
             if first:
                 starts.append(said)
-            self._spool.add(Kind.SIGNED, f"{0 if first else 1}{name}", json.loads(data))
+            line = json.loads(data)
+            if orders(said.statement):
+                said = said.model_copy(update={"stored": await self._archive.stored_at(key)})
+                if said.stored is not None and as_of(said) != said.statement.issued:
+                    line["stored"] = said.stored.isoformat()
+            self._spool.add(Kind.SIGNED, f"{0 if first else 1}{name}", line)
 
         async for keys in _batches(self._archive.list(place, odd=True)):
             await asyncio.gather(*(self._kept(one, key) for key in keys))

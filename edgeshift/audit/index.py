@@ -21,7 +21,7 @@ _TABLES = (
     "CREATE TABLE target (list TEXT, place INTEGER, zone TEXT, data TEXT, PRIMARY KEY (list, place))"
     " WITHOUT ROWID",
     "CREATE INDEX zones ON target (list, zone)",
-    "CREATE TABLE decision (digest TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID",
+    "CREATE TABLE decision (digest TEXT PRIMARY KEY, data BLOB, stored TEXT) WITHOUT ROWID",
     "CREATE TABLE subject (subject TEXT, digest TEXT, PRIMARY KEY (subject, digest)) WITHOUT ROWID",
     "CREATE TABLE sent (zone TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE result (zone TEXT, attempt INTEGER, outcome TEXT, run TEXT,"
@@ -64,7 +64,10 @@ class Index:
     def add_decision(self, said: Attested, data: bytes) -> None:
         """Keep a decision. ``data``: it, signed."""
         assert isinstance(said.statement, DecisionStatement)
-        self._database.execute("INSERT OR REPLACE INTO decision VALUES (?, ?)", (said.digest, data))
+        stored = None if said.stored is None else said.stored.isoformat()
+        self._database.execute(
+            "INSERT OR REPLACE INTO decision VALUES (?, ?, ?)", (said.digest, data, stored)
+        )
         rows = [(subject, said.digest) for subject in said.statement.subjects]
         self._database.executemany("INSERT OR REPLACE INTO subject VALUES (?, ?)", rows)
 
@@ -76,7 +79,10 @@ class Index:
 
     def _decision(self, digest: str) -> Attested:
         if digest not in self._opened:
-            self._opened[digest] = opened(self._one("SELECT data FROM decision WHERE digest = ?", digest))
+            question = "SELECT data, stored FROM decision WHERE digest = ?"
+            data, stored = self._database.execute(question, (digest,)).fetchone()
+            when = None if stored is None else datetime.fromisoformat(stored)
+            self._opened[digest] = opened(data).model_copy(update={"stored": when})
             while len(self._opened) > _KEPT:
                 self._opened.popitem(last=False)
         self._opened.move_to_end(digest)

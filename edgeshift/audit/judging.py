@@ -20,7 +20,7 @@ from edgeshift.authority.door import (
     target_refused,
     with_evidence,
 )
-from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot
+from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -114,7 +114,7 @@ def judged(
     if why is not None:
         return why
     begun = [said for said in signed.agains if _was_known(said, request.at)]
-    if (why := begun_again(asked, start, begun, roots)) is not None:
+    if (why := begun_again(asked, start, begun, roots, request.at)) is not None:
         return why
     if request.step in UNSIGNED:
         return frozenset()
@@ -145,4 +145,4 @@ def _was_known(said: Attested, at: datetime) -> bool:
     stops = (isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT) or (
         isinstance(statement, WordStatement) and statement.word != "resume"
     )
-    return statement.issued <= at - GRACE if stops else statement.issued <= at + SKEW_AHEAD
+    return as_of(said) <= at - GRACE if stops else statement.issued <= at + SKEW_AHEAD

@@ -201,7 +201,7 @@ class Verifier:
 
     def _signed(self, row: SignedRow) -> None:
         try:
-            said = attested(row.statement, row.signature)
+            said = attested(row.statement, row.signature).model_copy(update={"stored": row.stored})
         except BadStatement as why:
             self._find(f"a statement whose signature does not count: {why}")
             return
@@ -227,7 +227,7 @@ class Verifier:
                     if statement.outcome in ENDS and statement.proposal and self._is_of_a_start(statement):
                         self._index.add_ended(statement.zone, run, statement.proposal, statement.issued)
             case DecisionStatement():
-                self._index.add_decision(said, canonical_bytes(row.model_dump()))
+                self._index.add_decision(said, canonical_bytes(row.model_dump(exclude={"stored"})))
             case RepairStatement():
                 # Nothing rests on it: it is counted among what people said.
                 pass
@@ -266,10 +266,9 @@ class Verifier:
         if len(parts) != 4 or parts[0] != "intent" or record.campaign != campaign_id(self._proof.campaign):
             self._find(f"{row.key[:120]} is no request of this campaign")
             return
-        if record.step == GIVEN_UP:
-            return
+        sends = record.step not in (OPENED, GIVEN_UP)
         known = record.step in set(Step) and record.digest is not None and record.fingerprint is not None
-        if not known and record.step != OPENED:
+        if not known and sends:
             self._find(f"{row.key[:120]} does not say what was sent")
             return
         if not _EARLIEST <= record.at < _LATEST:
@@ -278,11 +277,13 @@ class Verifier:
         # It may have been signed a while after the time that it names, by a process that was stopped between.
         written = max(record.at, self._proof.exported_at or record.at)
         if why := refused(row.key, canonical_bytes(row.record), self._roots, written):
-            self._proof.unrecorded += record.step != OPENED
+            self._proof.unrecorded += sends
             if self._workers:
+                # That a permit was given up as well: it may have the place of a request.
                 self._find(f"{row.key[:120]} was recorded by no known worker: {why}")
                 return
-        self._index.add_request(self._at, row.key, record)
+        if record.step != GIVEN_UP:
+            self._index.add_request(self._at, row.key, record)
 
     def _judge_requests(self) -> None:
         """Each by what was sent to its target before: all of them have to be known for that, and what came of

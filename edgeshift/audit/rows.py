@@ -56,10 +56,13 @@ class TargetRow(Row):
 
 
 class SignedRow(Row):
-    """A statement and its signature, as they lie in the archive."""
+    """A statement and its signature, as they lie in the archive. ``stored``: when the archive took it, where
+    it matters and the clock of whoever signed it was ahead; not there in files of earlier versions.
+    """
 
     signature: str
     statement: dict[str, Any]
+    stored: AwareDatetime | None = None
 
 
 class BodyRow(Row):

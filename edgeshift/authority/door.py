@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, quorum
+from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, as_of, is_after, quorum
 from edgeshift.authority.statements import (
     AgainStatement,
     Attested,
@@ -133,21 +133,23 @@ def last_word(
     counted = [
         said.statement
         for said in words
-        if isinstance(said.statement, WordStatement)
-        and is_meant(said.statement, start)
-        and _stands(said, roots, now)
+        if isinstance(said.statement, WordStatement) and is_meant(said, start) and _stands(said, roots, now)
     ]
     aborts = [word for word in counted if word.word == "abort"]
     return max(aborts or counted, key=lambda word: (word.number, word.word == "pause"), default=None)
 
 
-def is_meant(word: WordStatement, start: Attested) -> bool:
-    """Whether a word is about this start of a campaign."""
+def is_meant(said: Attested, start: Attested) -> bool:
+    """Whether a word is about this start of a campaign. One by a clock that was ahead does not stop what is
+    started later.
+    """
+    word, begun = said.statement, start.statement
+    if not isinstance(word, WordStatement):
+        return False
     if word.start == start.digest:
         return True
-    said = start.statement
-    same = word.service == said.service and word.area is said.area
-    return same and word.word != "resume" and word.issued > said.issued
+    same = word.service == begun.service and word.area is begun.area
+    return same and word.word != "resume" and as_of(said) > begun.issued
 
 
 def _stands(said: Attested, roots: Roots, now: datetime) -> bool:
@@ -166,11 +168,13 @@ def halted(asked: Asked, word: WordStatement | None) -> str | None:
     return f"the campaign was {'aborted' if word.word == 'abort' else 'paused'} by {word.by}"
 
 
-def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots) -> str | None:
+def begun_again(
+    asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots, now: datetime
+) -> str | None:
     """Why nobody has had this attempt of the target begin, or None where somebody has, where it is the first
     one, and of the way back. What was signed before the attempt before it sent anything began that one. It
     counts for this start alone, and for zones of the accounts alone that its author is limited to; also after
-    its time, since the attempt has begun by then.
+    its time, since the attempt has begun by then; and not before it.
     """
     if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:
         return None
@@ -186,11 +190,18 @@ def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots
             and statement.start == start.digest
             and _is_here(statement, start)
             and statement.covers(asked.target.zone.id)
-            and statement.issued >= since
-            and roots.refuses(said, Role.OPERATOR, statement.issued, asked.target.zone.account) is None
+            and as_of(said) >= since
+            and _may_begin(said, asked, roots, now)
         ):
             return None
     return f"nobody has signed that it begins again, for attempt {asked.attempt}"
+
+
+def _may_begin(said: Attested, asked: Asked, roots: Roots, now: datetime) -> bool:
+    """Whether whoever begins a target again may do so, and has by now. ``said``: also after its time."""
+    issued = said.statement.issued
+    account = asked.target.zone.account
+    return issued <= now + SKEW_AHEAD and roots.refuses(said, Role.OPERATOR, issued, account) is None
 
 
 def _is_here(statement: AgainStatement | DecisionStatement, start: Attested) -> bool:
@@ -209,9 +220,10 @@ def decided(
     now: datetime,
 ) -> str | None:
     """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
-    zone is reopened; what was approved before that is then decided anew. Where nobody has rejected it, a
-    reopening voids nothing. What was approved before the same was sent with effect, and taken back or seen to
-    its end, was approved for that (``Earlier.used``); its attempt is over.
+    zone is reopened, also one that is dated later than now (``as_of``); what was approved before that is then
+    decided anew. Where nobody has rejected it, a reopening voids nothing. What was approved before the same
+    was sent with effect, and taken back or seen to its end, was approved for that (``Earlier.used``); its
+    attempt is over.
     """
     if asked.step in UNSIGNED:
         return None
@@ -220,7 +232,7 @@ def decided(
         return f"attempt {asked.attempt} has sent it, and was seen to its end"
     used_until = max(used.values(), default=None)
     policy = roots.policy_for(asked.spec.sign_off)
-    counted, passed_over = [], dict[str, str]()
+    counted, passed_over = list[Attested](), dict[str, str]()
     # Of each person, why the latest of what they signed does not count is told.
     for said in sorted(decisions, key=lambda one: one.statement.issued):
         statement = said.statement
@@ -237,27 +249,28 @@ def decided(
         if why := roots.refuses(said, Role.APPROVER, at, asked.target.zone.account):
             passed_over[statement.by] = why
         else:
-            counted.append((statement, said.key.id))
+            counted.append(said)
     reopened = [
-        said.statement.issued
+        said
         for said in agains
         if isinstance(said.statement, AgainStatement)
         and said.statement.verb == "reopen"
         and _is_here(said.statement, start)
         and said.statement.covers(asked.target.zone.id)
-        and roots.refuses(said, Role.OPERATOR, said.statement.issued, asked.target.zone.account) is None
+        and _may_begin(said, asked, roots, now)
     ]
-    rejections = [statement for statement, _ in counted if statement.choice is Choice.REJECT]
+    rejections = [said for said in counted if _rejects(said)]
     for rejection in rejections:
-        if not any(rejection.issued < moment for moment in reopened):
-            return f"{rejection.by} rejected it"
+        if not any(is_after(again, rejection) for again in reopened):
+            return f"{rejection.statement.by} rejected it"
     # Decided anew: what was signed before a rejected zone was reopened does not count, whoever signed it.
     since = max(
-        (moment for moment in reopened if any(one.issued < moment for one in rejections)), default=None
+        (as_of(again) for again in reopened if any(is_after(again, one) for one in rejections)), default=None
     )
     agreeing = []
-    for statement, key in counted:
-        if statement.choice is Choice.REJECT:
+    for said in counted:
+        statement = said.statement
+        if not isinstance(statement, DecisionStatement) or _rejects(said):
             continue
         if since is not None and statement.issued < since:
             passed_over[statement.by] = f"{statement.by} signed before it was reopened"
@@ -268,7 +281,7 @@ def decided(
         elif not _may_join(asked, statement):
             passed_over[statement.by] = f"{statement.by} was not shown the zone's evidence"
         else:
-            agreeing.append((statement.by, key))
+            agreeing.append((statement.by, said.key.id))
     for by, _ in agreeing:
         passed_over.pop(by, None)
     starter = (start.statement.by, start.key.id)
@@ -280,6 +293,11 @@ def decided(
             passed_over[one[0]] = f"{one[0]} started the campaign (four eyes)"
     said_of = "".join(f"; {why}" for _, why in sorted(passed_over.items()))
     return f"{found} of {policy.required} needed people have signed exactly this{said_of}"
+
+
+def _rejects(said: Attested) -> bool:
+    statement = said.statement
+    return isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT
 
 
 def with_evidence(asked: Asked, decisions: Iterable[Attested]) -> Iterator[Asked]:

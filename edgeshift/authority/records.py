@@ -26,9 +26,10 @@ from edgeshift.authority.statements import (
     Statement,
     WordStatement,
     opened,
+    orders,
     sealed,
 )
-from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing, ArchiveUnavailable
 from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
 
 MOST = 2_000
@@ -289,6 +290,12 @@ class SignedRecords:
             return Damage(name, key, data, "its statement is another one than its name says")
         if said.statement.campaign != campaign:
             return said
+        if orders(said.statement):
+            try:
+                said = said.model_copy(update={"stored": await self._archive.stored_at(name)})
+            except ArchiveMissing as why:
+                # It was listed just now.
+                raise ArchiveUnavailable(str(why)) from None
         self._known[digest] = said
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)

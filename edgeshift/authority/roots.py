@@ -23,6 +23,24 @@ SKEW_AHEAD = timedelta(minutes=5)
 """How far a signer's clock may be ahead."""
 
 
+def as_of(said: Attested) -> datetime:
+    """As of when a statement counts that stops something, or begins it again: when it was signed; where that
+    was by a clock that was ahead, when the archive took it. What is signed next comes after it.
+    """
+    issued, stored = said.statement.issued, said.stored
+    return issued if stored is None or issued <= stored + SKEW_AHEAD else stored
+
+
+def is_after(later: Attested, said: Attested) -> bool:
+    """Whether a statement came after another one: by the times at which they were signed; where the other
+    one's clock was ahead, also by when the archive took them.
+    """
+    counts = as_of(said)
+    if counts != said.statement.issued and later.stored is not None and later.stored <= counts:
+        return False
+    return as_of(later) > counts
+
+
 LOOPBACK = "loopback"
 """Stands for every service on this machine: in the roots of a rehearsal."""
 

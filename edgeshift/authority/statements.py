@@ -182,17 +182,31 @@ class BadStatement(ValueError):
 
 
 class Attested(BaseModel):
-    """A statement and the key that signed it. Whether that key is its owner's is for the roots to say."""
+    """A statement and the key that signed it. Whether that key is its owner's is for the roots to say.
+    ``stored``: when the archive took it, by the store's clock, where that was asked (``orders``).
+    """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     statement: Annotated[AnyStatement, Field(discriminator="kind")]
     key: PublicKey
+    stored: AwareDatetime | None = None
 
     @cached_property
     def digest(self) -> str:
         """The statement's."""
         return self.statement.digest
+
+
+def orders(statement: Statement) -> bool:
+    """Whether it matters what a statement came before and after: it stops something, or begins it again."""
+    match statement:
+        case DecisionStatement():
+            return statement.choice is Choice.REJECT
+        case WordStatement():
+            return statement.word != "resume"
+        case _:
+            return isinstance(statement, AgainStatement)
 
 
 def sealed(statement: Statement, signature: str) -> bytes:

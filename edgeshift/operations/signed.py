@@ -325,9 +325,9 @@ class Pen:
         if self._roots is not None:
             last = last_word(words, start, self._roots, datetime.now(UTC))
         else:
-            said = (item.statement for item in words)
-            aborts = (word for word in said if isinstance(word, WordStatement) and word.word == "abort")
-            last = next((word for word in aborts if is_meant(word, start)), None)
+            meant = [said.statement for said in words if is_meant(said, start)]
+            aborts = (word for word in meant if isinstance(word, WordStatement) and word.word == "abort")
+            last = next(aborts, None)
         if last is not None and last.word == "abort":
             raise Refused(
                 f"campaign {campaign} was aborted by {last.by}, who signed that: workers change nothing of"

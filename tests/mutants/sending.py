@@ -221,8 +221,8 @@ SENDING = (
         [
             Edit(
                 FENCE,
-                "return min(self.change.permit.expires_at - now, self.change.window - passed)",
-                "return max(self.change.permit.expires_at - now, self.change.window - passed)",
+                "return min(self.change.permit.expires_at, activity.info().started_time + waits",
+                "return max(self.change.permit.expires_at, activity.info().started_time + waits",
             ),
             NO_GIVING_UP,
             NO_SIGNED_STOP,

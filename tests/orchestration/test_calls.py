@@ -31,11 +31,12 @@ VALIDATION = Counter(
         "zones.get": 1,
         "waf.config": 1,
         "pagerules.list": 1,
+        "waf.status": 1,
         "entrypoint.put validation": 1,
         "entrypoint.get": 1,
     }
 )
-"""What its validation costs: its plan, fresh configuration and page rules, PUT, stored rules."""
+"""What its validation costs: its plan, fresh configuration and page rules, status, PUT, stored rules."""
 
 EVIDENCE = Counter({"waf.status": 1, "entrypoint.get": 1, "graphql": 1})
 """What the evidence of a window costs: was it in validation to the end, by these rules, and its events."""
@@ -94,16 +95,16 @@ async def test_a_professional_zone_costs_five_calls_after_a_plan(client: Client,
 
 
 @pytest.mark.long
-async def test_an_enterprise_zone_costs_eleven_calls_and_its_evidence(client: Client, tmp_path: Path) -> None:
-    """Its plan is asked for once more before anything is sent with validation, its stored rules before its
-    commit: people may have edited them.
+async def test_an_enterprise_zone_costs_twelve_calls_and_its_evidence(client: Client, tmp_path: Path) -> None:
+    """Its plan and its status are asked for once more before anything is sent with validation, its stored
+    rules before its commit: others may have migrated it, and people may have edited them.
     """
     fleet = fleet_of(*({"name": f"ten-{number}.example", "plan": "enterprise"} for number in range(4)))
     terms: dict[str, Any] = {**SLOWER, "validation": {"window": "10m"}}
     async with scene(client, tmp_path, fleet, begin=False, **terms) as play:
         _, *others = await after_a_plan(play, ZoneOutcome.MIGRATED)
         expected = VALIDATION + Counter({"entrypoint.get": 1}) + COMMIT
-        assert expected.total() == 11
+        assert expected.total() == 12
         assert [calls - expected for calls in others] == [EVIDENCE] * 3, others
         assert all(not expected - calls for calls in others)
         await play.check_rules(absent={4, 6, 7})

@@ -73,13 +73,13 @@ def test_a_goal_that_is_not_met_by_design_is_told_and_fails_no_run() -> None:
     def calls(enterprise: float | None) -> dict[str, Any]:
         return paced(calls_per_zone={"pro": 5.0, "enterprise": enterprise, "plan": 11.0})
 
-    assert missed_by({"paced-1": calls(11.05)}) == []
-    [told] = [one for one in summed_up({"paced-1": calls(11.05)})["goals"] if not one["met"]]
+    assert missed_by({"paced-1": calls(12.05)}) == []
+    [told] = [one for one in summed_up({"paced-1": calls(12.05)})["goals"] if not one["met"]]
     assert told["figure"] == "calls_per_zone.enterprise" and told["by_design"].startswith(
-        "11 calls by design"
+        "12 calls by design"
     )
-    assert f"| ≤ 9.2 | 11.05 | **not met**: {told['by_design']} |" in markdown_goals([told])
-    assert missed_by({"paced-1": calls(11.5)}) == ["paced-1: calls_per_zone.enterprise: 11.5, not <= 9.2"]
+    assert f"| ≤ 9.2 | 12.05 | **not met**: {told['by_design']} |" in markdown_goals([told])
+    assert missed_by({"paced-1": calls(12.5)}) == ["paced-1: calls_per_zone.enterprise: 12.5, not <= 9.2"]
     assert missed_by({"paced-1": calls(None)}) == [
         "paced-1: calls_per_zone.enterprise: not measured (<= 9.2)"
     ]

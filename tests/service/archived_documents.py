@@ -132,7 +132,15 @@ WATCHED_JSON = {
 CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     (
         Intent(
-            step="commit", campaign="campaign/x", run="r", attempt=2, at=AT, drawn="0f", trail="p-1", **SIGNED
+            step="commit",
+            campaign="campaign/x",
+            run="r",
+            attempt=2,
+            at=AT,
+            drawn="0f",
+            trail="p-1",
+            permit="p-1",
+            **SIGNED,
         ),
         Intent,
         {
@@ -143,6 +151,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
             "at": AT_TEXT,
             "drawn": "0f",
             "trail": "p-1",
+            "permit": "p-1",
             **SIGNED,
         },
     ),

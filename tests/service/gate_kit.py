@@ -90,13 +90,15 @@ class Gate:
         window: timedelta = timedelta(minutes=30),
         waits: timedelta = timedelta(0),
         permit: int = 1,
+        name: str = "",
         evidence: str = "",
         read_at: datetime | None = None,
     ) -> Change:
         """The change that sends ``body``, where people signed ``signed`` and the workflow says ``said``.
 
         ``config``: what a fresh reading must have, where that is not what the first one had. ``window``: for
-        how long it may be sent. ``read_at``: when the zone was read, where that is said.
+        how long it may be sent. ``name``: of the permit, where its caller chooses one.
+        ``read_at``: when the zone was read, where that is said.
         """
         named = said or body
         decision = Decision(choice=Choice.APPROVE, digest=digest(signed), by="ann", at=datetime.now(UTC))
@@ -105,7 +107,7 @@ class Gate:
             step=step,
             permit=Permit(
                 number=permit,
-                name=f"p-{permit}-{digest(body)[:8]}-{step.value}",
+                name=name or f"p-{permit}-{digest(body)[:8]}-{step.value}",
                 index=0,
                 step=step,
                 expires_at=datetime.now(UTC) + timedelta(hours=1),

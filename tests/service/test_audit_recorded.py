@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -68,6 +69,22 @@ async def test_a_planted_request_is_none(step: Step, tmp_path: Path) -> None:
         await door.sent_before("p", 0.2)
         proof = await proved(door)
         assert proof.found == 1 and proof.sent == {"commit": 1} and proof.agreed == {"ada": 1}
+
+
+async def test_a_given_up_permit_in_the_place_of_a_request_is_found(tmp_path: Path) -> None:
+    """Whoever can write over a record, as in a folder, says that nothing was sent; a worker says it, too."""
+    async with guarded(tmp_path) as door:
+        await agreed(door)
+        key = await door.sent_before("p", 0.2)
+        await door.sent_before("q", 0.1, step="given_up")
+        assert (await proved(door)).holds
+        assert door.archive.folder is not None
+        said = {"step": "given_up", "at": datetime.now(UTC).isoformat(), "campaign": door.gate.start.campaign}
+        (door.archive.folder / key).write_bytes(json.dumps(said).encode())
+        proof = await proved(door)
+        (finding,) = proof.findings
+        assert not proof.holds and proof.sent == {} and proof.unrecorded == 0
+        assert key in finding.text and "was recorded by no known worker" in finding.text
 
 
 async def test_what_a_revoked_worker_has_recorded_is_not_proved(tmp_path: Path) -> None:

@@ -215,6 +215,71 @@ async def test_a_reopening_voids_what_was_signed_before_only_where_somebody_had_
         assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
+def tomorrow() -> datetime:
+    """By a clock that is a day ahead."""
+    return (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
+
+
+async def test_a_rejection_from_tomorrow_stops_and_can_be_reopened(tmp_path: Path) -> None:
+    """It counts from when it was stored: whoever reopens the zone now comes after it, also once that day has
+    come; and whoever has reopened it before does not.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.again("reopen")
+        await door.approve(choice=Choice.REJECT, issued=tomorrow(), expires=tomorrow() + timedelta(days=1))
+        await door.approve("grace")
+        refused = await door.commit()
+        assert refused.uncounted and "ada rejected it" in refused.reason
+        await asyncio.sleep(1.1)
+        now = datetime.now(UTC).replace(microsecond=0)
+        await door.again("reopen", issued=now)
+        refused = await door.commit(permit=2)
+        assert refused.uncounted and "signed before it was reopened" in refused.reason
+        await door.approve("grace", issued=now)
+        assert (await door.commit(permit=3)).status is ChangeStatus.ANSWERED
+        assert await door.sent() == 1
+
+
+async def test_a_reopening_from_tomorrow_does_not_count_today(tmp_path: Path) -> None:
+    """It voids neither a rejection nor what is approved once somebody has reopened the zone by now."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve(choice=Choice.REJECT)
+        await door.again("reopen", issued=tomorrow(), expires=tomorrow() + timedelta(days=1))
+        assert "ada rejected it" in (await door.commit()).reason
+        now = datetime.now(UTC).replace(microsecond=0)
+        await door.again("reopen", issued=now)
+        await door.approve(issued=now)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+
+
+async def test_a_retry_from_tomorrow_begins_no_attempt_today(tmp_path: Path) -> None:
+    """One of a clock that is far ahead would begin every later attempt."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve(attempt=2)
+        second = door.with_start(attempt=2)
+        await door.again("retry", issued=tomorrow(), expires=tomorrow() + timedelta(days=1))
+        assert "nobody has signed that it begins again" in (await second.commit()).reason
+        await door.again("retry")
+        assert (await second.commit(permit=2)).status is ChangeStatus.ANSWERED
+
+
+async def test_an_abort_from_tomorrow_does_not_stop_what_is_started_today(tmp_path: Path) -> None:
+    """It stops the start that it names, and none that comes after it was stored."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await door.say("abort", 1, issued=tomorrow(), expires=tomorrow() + timedelta(days=1))
+        assert (await door.commit()).aborted_by == "sam"
+        await asyncio.sleep(1.1)
+        now = datetime.now(UTC).replace(microsecond=0)
+        await door.begin(issued=now)
+        await door.approve(issued=now)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+
+
 @pytest.mark.parametrize(
     "elsewhere", [{"service": "https://rehearsal.example/client/v4"}, {"area": Area.ESC}], ids=str
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import ClassVar
 
@@ -56,6 +57,10 @@ def intent_key(target: Zone, area: Area, permit: str) -> str:
     return f"{intents_at(target, area)}/{permit}"
 
 
+_REQUESTS = re.compile(r"-(override-[0-9a-zA-Z]+|rules(et)?-[0-9]+|job-.+|challenge)")
+"""How the name of one request of several goes on after that of its permit."""
+
+
 class Intent(Document):
     """``intent/<target>/<area>/<permit>[-<request>]``: what is about to be sent under a permit, or that the
     permit was opened or given up. Created once, before the first byte is sent.
@@ -67,11 +72,12 @@ class Intent(Document):
     then on, no other commit of the target is sent. ``run``: the campaign's first run. ``digest``,
     ``fingerprint``, ``proposal``, ``snapshot``: of what was signed, SHA-256. ``drawn``: tells this record
     from one that another process wrote; not there where the permit was given up. ``trail``: of log-fields,
-    where what was there before lies (documents/log_fields.py). Others that are None were not recorded.
+    where what was there before lies (documents/log_fields.py). ``permit``: the name of its permit, which
+    is its caller's choice; not there in records of earlier versions. Others that are None were not recorded.
     """
 
     optional: ClassVar[frozenset[str]] = frozenset(
-        {"digest", "fingerprint", "proposal", "snapshot", "run", "attempt", "drawn", "trail"}
+        {"digest", "fingerprint", "proposal", "snapshot", "run", "attempt", "drawn", "trail", "permit"}
     )
 
     step: str
@@ -85,6 +91,17 @@ class Intent(Document):
     attempt: int | None = None
     drawn: str | None = None
     trail: str | None = None
+    permit: str | None = None
+
+    def stands_under(self, permit: str, key: str) -> bool:
+        """Whether it is of this permit. ``key``: the archive's name of it, by which alone one of an earlier
+        version says so: as a request of a step of several, and not as whatever begins like the permit.
+        """
+        if self.permit is not None:
+            return self.permit == permit
+        name = key.rpartition("/")[2]
+        more = name.removeprefix(permit)
+        return name.startswith(permit) and (not more or _REQUESTS.fullmatch(more) is not None)
 
 
 class NothingMore(Document):

@@ -25,6 +25,10 @@ CLOCKS_APART = timedelta(seconds=2)
 """How far moments may be apart that are of one clock: statements name whole seconds."""
 
 
+CLOCK_AHEAD = timedelta(minutes=5)
+"""From when on a signer's clock is ahead of the archive's."""
+
+
 class KeyHeld(Seen):
     """A person's key, as whoever made it knows it. ``key``: the public key's bytes in base64. ``accounts``:
     identifiers of the only accounts whose zones the person decides on; none: of any.
@@ -62,6 +66,12 @@ class Signed(Seen):
     def at(self, field: str) -> datetime:
         """A moment of the statement."""
         return datetime.fromisoformat(self.statement[field])
+
+    @property
+    def since(self) -> datetime:
+        """When it was said; by a clock that was ahead, when it was in the archive."""
+        issued = self.at("issued")
+        return issued if self.stored is None or issued <= self.stored + CLOCK_AHEAD else self.stored
 
 
 class EvidenceFile(Seen):
@@ -208,17 +218,17 @@ def unsigned_by_key(
         standing = [
             one
             for one in rejections
-            if sent.is_settled(one) and not any(one.at("issued") < again.at("issued") for again in reopened)
+            if sent.is_settled(one) and not any(one.since < again.since for again in reopened)
         ]
         if standing:
             rejected = standing[0].statement["by"]
             continue
         # Decided anew: what was signed before a rejected zone was reopened does not count.
         anew = [
-            again.at("issued")
+            again.since
             for again in reopened
             if sent.is_settled(again)
-            and any(sent.is_settled(one) and one.at("issued") < again.at("issued") for one in rejections)
+            and any(sent.is_settled(one) and one.since < again.since for one in rejections)
         ]
         since = max(anew, default=None)
         mine = [

@@ -55,7 +55,7 @@ def _is_meant(one: Signed, start: Signed) -> bool:
     said = one.statement
     if said["start"] == start.digest:
         return True
-    return is_here(one, start) and said["word"] != "resume" and one.at("issued") > start.at("issued")
+    return is_here(one, start) and said["word"] != "resume" and one.since > start.at("issued")
 
 
 def _begun_by_nobody(sent: Sent, start: Signed) -> str | None:
@@ -63,7 +63,7 @@ def _begun_by_nobody(sent: Sent, start: Signed) -> str | None:
     if not sent.attempts or min(sent.attempts) <= 1:
         return None
     if any(
-        one.statement["start"] == start.digest and one.at("issued") >= start.at("issued")
+        one.statement["start"] == start.digest and one.since >= start.at("issued")
         for one in begun_again(sent, start)
     ):
         return None

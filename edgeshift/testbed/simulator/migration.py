@@ -196,7 +196,8 @@ def judge(
     if state in MIGRATED or "complete" in pending:
         if kind == "complete":
             return _repeated(options.repeated_commit, options.repeated_commit_refusal)
-        if state in MIGRATED or options.validation_after_commit == "refuse":
+        taken = ("always",) if state in MIGRATED else ("always", "accept")
+        if options.validation_after_commit not in taken:
             raise refusal(options.repeated_commit_refusal)
         return "go"
     if not record.facts().eligible:

@@ -198,6 +198,7 @@ class SimulatorOptions(_Options):
         "empty", description="whether each rule of the new configuration has a ref already"
     )
     compatible_after_migration: bool = True
+    config_of_migrated: Literal["refuse", "answer"] = "refuse"
     config_after_migration: Refusal = Refusal(message="the zone has already been migrated")
     validation_not_entitled: Refusal = Refusal(
         status=403, message="validation mode is available on Enterprise zones only"
@@ -206,8 +207,10 @@ class SimulatorOptions(_Options):
     repeated_commit_refusal: Refusal = Refusal(message="the zone has already been migrated")
     repeated_validation: Literal["refuse", "accept", "ignore"] = "accept"
     repeated_validation_refusal: Refusal = Refusal(message="the zone is already in validation mode")
-    validation_after_commit: Literal["refuse", "accept"] = Field(
-        "refuse", description="a validation PUT while a commit is under way: accept overwrites its rules"
+    validation_after_commit: Literal["refuse", "accept", "always"] = Field(
+        "refuse",
+        description="a validation PUT while a commit is under way: accept overwrites its rules;"
+        " always does so once the zone is migrated, too",
     )
     legacy_after_migration: Refusal = Refusal(
         status=410, code=10050, message="this endpoint no longer works: the zone uses WAF Managed Rules"

@@ -33,7 +33,7 @@ def config(call: Call) -> Answer:
     record = call.zone
     if not _phase_two(call):
         raise refusal(call.options.without_phase_two)
-    if record.standing.actual in MIGRATED:
+    if record.standing.actual in MIGRATED and call.options.config_of_migrated == "refuse":
         raise refusal(call.options.config_after_migration)
     if not record.facts().eligible and call.options.config_when_ineligible == "refuse":
         raise refusal(call.options.not_eligible)
