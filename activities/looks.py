@@ -24,10 +24,10 @@ from temporalio.service import RPCError
 
 from activities.boundary import come_to, hold_of, refuse_held
 from activities.change.area_work import AreaWork
-from activities.change.intents import commit_left
+from activities.change.in_force import may_be_in_force
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
-from activities.standing import may_show, on_record, settled_by, standing_of, where_undone
+from activities.standing import may_show, on_record, settled_by, signed_end, standing_of, where_undone
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
@@ -37,7 +37,7 @@ from edgeshift.messages import (
     StartZones,
     ZoneResult,
 )
-from edgeshift.model.fleet import CLAIMS, MOST_ATTEMPTS, UNTOUCHED, Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.fleet import CLAIMS, MOST_ATTEMPTS, Area, Target, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import SecretRefError
@@ -60,6 +60,13 @@ MOST_SAID = 200
 
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
+
+_OPEN = frozenset({ZoneOutcome.FAILED, ZoneOutcome.UNKNOWN})
+
+_MAY_BE_IN_FORCE = frozenset(
+    {ReasonCode.STORED_RULES_DIFFER, ReasonCode.NOT_ROLLED_BACK, ReasonCode.ARCHIVE_DAMAGED}
+)
+"""Why a zone has failed of which a change may be in force."""
 
 
 class Looks:
@@ -162,9 +169,7 @@ class Looks:
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:
-                    if not await self._is_so(batch, target, attempt, result.outcome):
-                        return await self._as_shown(batch, index, attempt, target, result)
-                    return _ended_as(index, attempt, result)
+                    return await self._ended_with(batch, index, attempt, target, result)
         how = (
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
         )
@@ -179,29 +184,40 @@ class Looks:
             outcome, shown = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED, damaged or shown
         return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
 
-    async def _is_so(self, batch: DescribeZones, target: Target, attempt: int, outcome: ZoneOutcome) -> bool:
-        """Whether what a zone's workflow ended with can be told as it is: a worker has signed that the
-        service shows it; or nothing of the attempt is on record that may be in force, where it says so.
+    async def _ended_with(
+        self, batch: DescribeZones, index: int, attempt: int, target: Target, result: ZoneResult
+    ) -> SilentZone:
+        """What becomes of a zone by what its workflow ended with, which can be anybody's. It is told as it is
+        where a worker has signed that the service shows it; or where nothing of the campaign's is on record
+        that may be in force, and it does not say that there is.
         """
-        spec = await self._connections.spec(batch.spec)
-        results = self._connections.results
-        if not results.asked_for(spec):
+        told, connections = result.outcome, self._connections
+        spec, run = await connections.spec(batch.spec), batch.origin or batch.campaign_run
+        if not connections.results.asked_for(spec):
+            return _ended_as(index, attempt, result)
+        if told in CLAIMS and await on_record(connections, spec, run, target, attempt, told):
+            return _ended_as(index, attempt, result)
+        signed = await signed_end(connections, spec, run, target, attempt)
+        if signed is not None:
+            return _told_as(index, attempt, told, signed, f"a worker has signed that it is {signed.value}")
+        if told not in CLAIMS and not await self._may_be_in_force(batch, target, run):
+            return _ended_as(index, attempt, result)
+        return await self._as_shown(batch, index, attempt, target, result)
+
+    async def _may_be_in_force(self, batch: DescribeZones, target: Target, run: str) -> bool:
+        try:
+            return await may_be_in_force(self._connections, target.zone, batch.area, run)
+        except DocumentUnreadable:
+            # It may stand for what is.
             return True
-        run = batch.origin or batch.campaign_run
-        if outcome in CLAIMS:
-            return await on_record(self._connections, spec, run, target, attempt, outcome)
-        if outcome in UNTOUCHED:
-            try:
-                return not await commit_left(self._connections, target.zone, batch.area, run, attempt)
-            except DocumentUnreadable:
-                return False
-        return True
 
     async def _as_shown(
         self, batch: DescribeZones, index: int, attempt: int, target: Target, result: ZoneResult
     ) -> SilentZone:
-        """What becomes of a zone whose workflow ended with something that is not on record: what the service
-        shows, which is signed here and now. ``told`` says what it ended with, where that is something else.
+        """What becomes of a zone whose workflow ended with something that is not on record, or does not fit
+        what is: what the service shows, which is signed here and now. ``told`` says what it ended with, where
+        that is something else. A word that leaves open what is in force stays, unless the service shows an
+        end.
         """
         told, connections = result.outcome, self._connections
         run = batch.origin or batch.campaign_run
@@ -218,10 +234,9 @@ class Looks:
             await connections.results.of_listed(
                 batch.spec, batch.targets, run, target.zone.id, attempt, outcome
             )
-        if outcome is told:
+        if outcome is told or (outcome in _OPEN and _leaves_open(result)):
             return _ended_as(index, attempt, result)
-        why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:MOST_SAID])
-        return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(why,), told=told)
+        return _told_as(index, attempt, told, outcome, shown)
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
         return await standing_of(self._connections, self._work, batch.area, batch.spec, target)
@@ -255,6 +270,19 @@ def _ended_as(index: int, attempt: int, result: ZoneResult) -> SilentZone:
     reason, codes = result.reason[:120], codes_of(result.why)[:MOST_CODES]
     why = tuple(Reason(code=code, words=reason or code.value) for code in codes)
     return SilentZone(index=index, attempt=attempt, outcome=result.outcome, reason=reason, why=why)
+
+
+def _leaves_open(result: ZoneResult) -> bool:
+    """Whether what a workflow ended with says itself that a change may be in force: people look then."""
+    if result.outcome is ZoneOutcome.FAILED:
+        return not _MAY_BE_IN_FORCE.isdisjoint(codes_of(result.why))
+    return result.outcome is ZoneOutcome.UNKNOWN
+
+
+def _told_as(index: int, attempt: int, told: ZoneOutcome, outcome: ZoneOutcome, shown: str) -> SilentZone:
+    """A zone that is something else than its workflow has ``told``, and what shows that."""
+    why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:MOST_SAID])
+    return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(why,), told=told)
 
 
 def _ended(how: str, shown: str) -> Reason:

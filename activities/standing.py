@@ -12,9 +12,10 @@ from activities.change.area_work import AreaWork
 from activities.change.earlier import committed_at, has_changed
 from activities.change.intents import commit_may_show
 from activities.connections import Connections
+from edgeshift.authority.statements import ResultStatement
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, Zone, ZoneOutcome
+from edgeshift.model.fleet import CLAIMS, ENDS, UNTOUCHED, Area, Target, Zone, ZoneOutcome
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import DocumentUnreadable
 
@@ -51,12 +52,31 @@ async def on_record(
     the attempt has sent since, or may have, where a record of the target cannot be read. ``run``: the
     campaign's first one. Raises ArchiveError.
     """
-    zone = target.zone
-    result = (await connections.results.proven(spec, run, zone.id, attempt)).get(told)
+    result = (await connections.results.proven(spec, run, target.zone.id, attempt)).get(told)
     if result is None or told is not ZoneOutcome.ROLLED_BACK:
         return result is not None
+    return await _is_last(connections, target.zone, spec.area, result)
+
+
+async def signed_end(
+    connections: Connections, spec: CampaignSpec, run: str, target: Target, attempt: int
+) -> ZoneOutcome | None:
+    """The last end of a change of an attempt that a worker has signed, unless the attempt has sent another
+    change since, or may have; None where there is none. ``run``: the campaign's first one. Raises
+    ArchiveError.
+    """
+    found = await connections.results.proven(spec, run, target.zone.id, attempt)
+    ends = [result for outcome, result in found.items() if outcome in ENDS]
+    if not ends:
+        return None
+    last = max(ends, key=lambda result: result.issued)
+    return last.outcome if await _is_last(connections, target.zone, spec.area, last) else None
+
+
+async def _is_last(connections: Connections, zone: Zone, area: Area, result: ResultStatement) -> bool:
+    """Whether its attempt has committed nothing after a result was signed."""
     try:
-        last = await committed_at(connections, zone, spec.area, run, attempt)
+        last = await committed_at(connections, zone, area, result.run, result.attempt)
     except DocumentUnreadable:
         return False
     # Results are told to the second.

@@ -20,6 +20,7 @@ from activities.change.area_work import AreaWork
 from activities.change.area_work import Step as Sending
 from activities.change.calling_off import unless_called_off
 from activities.change.fence import Fence
+from activities.change.in_force import seen_commit
 from activities.change.intents import (
     Fixed,
     as_begun,
@@ -32,6 +33,7 @@ from activities.change.intents import (
 from activities.change.not_sent import NotSent
 from activities.change.permits import SignedTargets, is_named
 from activities.connections import Connections
+from edgeshift.areas import area_of
 from edgeshift.messages import (
     UNSIGNED,
     Change,
@@ -151,11 +153,14 @@ class MutationActivities:
     @named_failures
     async def look_back(self, start: LookBack) -> Part:
         """The commit that this campaign has sent to the target, in whichever attempt, and that is or may come
-        to be in force without anybody having seen its end: by the archive alone.
+        to be in force without anybody having seen its end: by the archive alone. Where nothing can be undone,
+        also one that somebody has seen: it is in force, and is read once more.
         """
         asked_at(start.asked)
         target, area, limit = start.target.zone, start.area, shows_within(start)
         mine = await own_commit(self._connections, target, area, start.campaign, limit)
+        if mine is None and not area_of(area).reversible:
+            mine = await seen_commit(self._connections, start)
         if mine is None:
             return Part()
         may_show = await commit_may_show(self._connections, target, area, limit, answered=True)

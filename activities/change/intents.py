@@ -277,22 +277,6 @@ async def left_in(
     return found[-1].record if found else None
 
 
-async def commit_left(connections: Connections, zone: Zone, area: Area, run: str, attempt: int) -> bool:
-    """Whether a commit of this attempt of a campaign is on record that may be in force, and whose end nobody
-    has seen. ``run``: the campaign's first one.
-    """
-    async for sent in intents_of(connections, zone, area):
-        key, record = sent.key, sent.record
-        if not sent.proven:
-            # It may have the place of one: whoever asks reads the service then.
-            return True
-        if record.step != Step.COMMIT.value or (record.run, record.attempt) != (run, attempt):
-            continue
-        if await closed_as(connections, key) in EFFECTIVE and not await is_seen(connections, key):
-            return True
-    return False
-
-
 async def unproven_last(
     connections: Connections, zone: Zone, area: Area, *, run: str | None = None, forgiving: bool = False
 ) -> str:

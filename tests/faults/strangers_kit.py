@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc.probe import ProbeReport
@@ -22,10 +29,39 @@ from tests.harness.campaigns.stages import (
     ESC,
 )
 from tests.kit.faults import Stage
+from tests.kit.foreign import Forged
 from tests.kit.signing import WORKER, key_of, signed
+
+QUEUE = "of-a-forger"
 
 LONG = {**ESC["esc"], "observe": "4000h", "every": "2000h"}
 """A scope is watched for as long as a test takes."""
+
+
+@asynccontextmanager
+async def forger(client: Client) -> AsyncIterator[None]:
+    """Somebody who runs such executions."""
+    runner = UnsandboxedWorkflowRunner()
+    async with Worker(client, task_queue=QUEUE, workflows=[Forged], workflow_runner=runner):
+        yield
+
+
+async def forge(stage: Stage, short: str, attempt: object, result: dict[str, Any]) -> None:
+    """End the zone's workflow, and put one of the forger's in its place."""
+    play, handle = stage.play, stage.play.zone(stage.name(short))
+    memo = {
+        "campaign": play.campaign.id,
+        "campaign_run": (await play.campaign.describe()).run_id,
+        "attempt": attempt,
+    }
+    await play.client.execute_workflow(
+        "Forged",
+        result,
+        id=handle.id,
+        task_queue=QUEUE,
+        memo=memo,
+        id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+    )
 
 
 async def stranger(stage: Stage, short: str) -> Attack:

@@ -6,65 +6,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio import workflow
 from temporalio.client import Client
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from edgeshift.authority.records import SignedRecords
 from edgeshift.messages import DescribedZones, DescribeZones
 from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
 from edgeshift.runtime.queues import Queue
-from tests.faults.strangers_kit import stranger
+from tests.faults.strangers_kit import QUEUE, forge, forger, stranger
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
 from tests.kit.faults import Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
-QUEUE = "of-a-forger"
-
 DEEP = 196
 """Lists within each other: a result with as many can be read, and within another message no more."""
 
 LONG = 900_000
 """Bytes: a result may be as long, and an answer that has three of them may not."""
-
-
-@workflow.defn(name="Forged", sandboxed=False)
-class Forged:
-    """Ends at once, with whatever it is told."""
-
-    @workflow.run
-    async def run(self, result: dict[str, Any]) -> dict[str, Any]:
-        """It."""
-        return result
-
-
-@asynccontextmanager
-async def forger(client: Client) -> AsyncIterator[None]:
-    """Somebody who runs such executions."""
-    runner = UnsandboxedWorkflowRunner()
-    async with Worker(client, task_queue=QUEUE, workflows=[Forged], workflow_runner=runner):
-        yield
-
-
-async def forge(stage: Stage, short: str, attempt: object, result: dict[str, Any]) -> None:
-    """End the zone's workflow, and put one of the forger's in its place."""
-    play, handle = stage.play, stage.play.zone(stage.name(short))
-    memo = {
-        "campaign": play.campaign.id,
-        "campaign_run": (await play.campaign.describe()).run_id,
-        "attempt": attempt,
-    }
-    await handle.terminate("by somebody else")
-    await play.client.execute_workflow("Forged", result, id=handle.id, task_queue=QUEUE, memo=memo)
 
 
 async def signed_attempts(stage: Stage, short: str, *attempts: int) -> list[int]:

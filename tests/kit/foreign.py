@@ -64,12 +64,22 @@ class Foreign:
         )
 
 
+@workflow.defn(name="Forged", sandboxed=False)
+class Forged:
+    """Ends at once, with whatever it is told."""
+
+    @workflow.run
+    async def run(self, result: dict[str, Any]) -> dict[str, Any]:
+        """It."""
+        return result
+
+
 @asynccontextmanager
 async def foreign_worker(enemy: Client) -> AsyncIterator[str]:
     """A worker that is nobody's, as long as the block runs; its queue."""
     own = f"foreign-{uuid.uuid4().hex[:8]}"
     async with Worker(
-        enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
+        enemy, task_queue=own, workflows=[Foreign, Forged], workflow_runner=UnsandboxedWorkflowRunner()
     ):
         yield own
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from activities.change.fence import Fence
+from activities.change.in_force import may_be_in_force
 from activities.change.intent_records import BY_HAND_AFTER, closed_as, is_effective
-from activities.change.intents import ClosedAs, close_intent, commit_left, commit_may_show, left_in
+from activities.change.intents import ClosedAs, close_intent, commit_may_show, left_in
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
@@ -49,7 +50,7 @@ async def stands(kept: Kept) -> tuple[bool, ...]:
         await commit_may_show(there, ZONE, Area.ESC, LIMIT, answered=True),
         await kept.taken_up() is not None,
         await left_in(there, ZONE, Area.ESC, "mine", "run") is not None,
-        await commit_left(there, ZONE, Area.ESC, "run", 1),
+        await may_be_in_force(there, ZONE, Area.ESC, "run"),
         await is_effective(there, KEY),
     )
 

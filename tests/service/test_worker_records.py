@@ -11,11 +11,11 @@ from typing import cast
 
 import pytest
 
+from activities.change.in_force import may_be_in_force
 from activities.change.intent_records import BY_HAND_AFTER
 from activities.change.intents import (
     ClosedAs,
     close_intent,
-    commit_left,
     commit_may_show,
     left_in,
     seen_through,
@@ -168,7 +168,7 @@ async def test_a_forged_intent_keeps_its_zone_for_as_long_as_a_change_may_show(
     assert await kept.may_show()
     assert await kept.taken_up() is None
     assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is None
-    assert await commit_left(kept.connections, ZONE, Area.ESC, "run", 1)
+    assert await may_be_in_force(kept.connections, ZONE, Area.ESC, "run")
     kept.lay(KEY, data, ago=LIMIT + timedelta(seconds=1))
     assert not await kept.may_show()
 

@@ -70,6 +70,7 @@ def _change(dress: Dress, step: Step | None = None, **more: Any) -> Change:
         "proposal": prepared.proposal,
         "digest": prepared.digest,
         "fingerprint": prepared.fingerprint,
+        "config": prepared.config,
         "decisions": dress.decisions,
     }
     return Change(**{**said, **more})

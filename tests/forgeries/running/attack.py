@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -26,11 +26,11 @@ from temporalio.service import RPCError
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.statements import DecisionStatement, StartStatement, Statement, WaveSaid
-from edgeshift.messages import Permit, PlacesAsked, Step, TargetsAt, ZonePhase, ZoneStart, ZoneState
-from edgeshift.model.fleet import Zone, ZoneOutcome
+from edgeshift.messages import Permit, Step, ZonePhase, ZoneStart, ZoneState
+from edgeshift.model.digests import digest
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.runtime.temporal import memo_of
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents import Snapshot, get_document
 from edgeshift.testbed.invariants.control import PAGE, Control
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.service import load_journal
@@ -50,14 +50,6 @@ REVOKED_KEY = 3
 
 WITHIN = 60.0
 """Seconds in which a zone comes to rest, on a busy machine."""
-
-FINDS_OUT_WITHIN = 15
-"""Seconds in which a campaign finds out how its zones are."""
-
-IS_OPEN = ", and is open"
-
-DONE = frozenset({"migrated", "already_migrated", "settled", "already_settled"})
-"""Outcomes that say that the service has changed a zone."""
 
 AT_REST = frozenset({ZonePhase.AWAITING_SIGN_OFF, ZonePhase.CLOSED})
 
@@ -132,6 +124,16 @@ class Attack:
     def campaign(self) -> WorkflowHandle[Any, Any]:
         """The campaign's workflow, by the enemy's client."""
         return self.enemy.get_workflow_handle(self.stage.play.campaign.id)
+
+    async def configuration(self) -> str:
+        """The digest of the zone's configuration as it was read, which a change of waf has to name: whoever
+        can read the archive can work it out. Empty where there is none.
+        """
+        try:
+            kept = await get_document(self.archive, Snapshot[dict[str, Any]], self.state.snapshot)
+        except ArchiveError:
+            return ""
+        return digest(config) if (config := kept.reading.get("config")) else ""
 
     async def run(self) -> str:
         """The campaign's first run, by which its words are known."""
@@ -315,57 +317,6 @@ async def sent(stage: Stage) -> list[Request]:
     """The steps forward that the service was sent, of all zones. None of waf's is to be validated."""
     forward = _FORWARD[stage.play.spec.area.value]
     return [request for request in await requests(stage) if forward(request)]
-
-
-async def told_wrong(stage: Stage, theirs: Collection[str] = ()) -> list[str]:
-    """What the campaign says of an outcome that the service does not show; or of a zone that is open, and
-    still says some seconds later: others attack beside, people begin zones again meanwhile, and of a later
-    attempt it has to find out. ``theirs``: runs that the enemy has started, which are no zone's.
-    """
-    found, tries = await _told_wrong_now(stage, theirs), 0
-    while found and tries < FINDS_OUT_WITHIN:
-        again = await _told_wrong_now(stage, theirs)
-        found = [text for text in found if text in again]
-        if not any(text.endswith(IS_OPEN) for text in found):
-            break
-        await asyncio.sleep(1)
-        tries += 1
-    return found
-
-
-async def told_as_ended(stage: Stage) -> dict[int, str]:
-    """The targets that the campaign tells as ended, each with its outcome."""
-    asked = PlacesAsked(places=tuple(outcome.value for outcome in ZoneOutcome))
-    said = await stage.play.campaign.query("targets_at", asked, result_type=TargetsAt)
-    return {one.index: one.place for one in TargetsAt.model_validate(said).targets}
-
-
-async def _told_wrong_now(stage: Stage, theirs: Collection[str]) -> list[str]:
-    changed = {request.zone for request in await sent(stage) if request.took_effect}
-    found = []
-    for index, place in (await told_as_ended(stage)).items():
-        zone = stage.play.targets[index].zone
-        if place in DONE and zone.id not in changed:
-            found.append(f"{zone.name} is told as {place}")
-        with suppress(RPCError, WorkflowQueryFailedError):
-            if (await stage.play.state(zone.name)).phase is not ZonePhase.CLOSED and await _runs(
-                stage, zone, theirs
-            ):
-                found.append(f"{zone.name} is told as {place}{IS_OPEN}")
-    return found
-
-
-async def _runs(stage: Stage, zone: Zone, theirs: Collection[str]) -> bool:
-    """Whether the campaign's own workflow of the zone is open. Once it has ended, its id is free: the enemy
-    may have taken it, which goes on in further runs, and so may a campaign of his.
-    """
-    described = await stage.play.zone(zone.name).describe()
-    if described.status is not WorkflowExecutionStatus.RUNNING:
-        return False
-    first = described.raw_description.workflow_execution_info.first_run_id
-    if {described.run_id, first} & set(theirs):
-        return False
-    return (await memo_of(described) or {}).get("campaign") == stage.play.campaign.id
 
 
 async def on_record(trace: Trace) -> str:

@@ -15,7 +15,7 @@ from edgeshift.operations.again import VERBS, begin_again, zones_at
 from edgeshift.operations.errors import OperationError
 from edgeshift.runtime.temporal import is_missing, memo_of
 from edgeshift.testbed.invariants.seen import Word
-from tests.forgeries.running.attack import FINDS_OUT_WITHIN, told_as_ended
+from tests.forgeries.running.told import FINDS_OUT_WITHIN, told_as_ended
 from tests.kit import OPERATOR
 from tests.kit.faults import Stage
 

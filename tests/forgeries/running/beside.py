@@ -16,7 +16,7 @@ from edgeshift.messages import CampaignSignOff, Person, ZonePhase, ZoneState
 from edgeshift.model.sign_off import Choice
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.testbed.invariants.seen import Signature
-from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace, on_record, requests, sent, told_wrong
+from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace, on_record, requests, sent
 from tests.forgeries.running.begun_again import (
     BEGINS_AGAIN,
     LEFT_ALONE,
@@ -29,6 +29,7 @@ from tests.forgeries.running.judging import Judge
 from tests.forgeries.running.kinds import KINDS
 from tests.forgeries.running.listed import Phase, Try
 from tests.forgeries.running.stranger import Stranger, listening
+from tests.forgeries.running.told import told_as_nothing, told_wrong
 from tests.harness.disturbances.operators import start_again
 from tests.kit.faults import Stage
 
@@ -265,6 +266,8 @@ class Attacked:
             result = await finished
         else:
             result = await stage.finish(180)
+        # Before people begin again what was ended in between.
+        self.tried.told_wrong += [f"{self.area}: at the end: {text}" for text in await told_as_nothing(stage)]
         for _ in range(MOST_AGAIN):
             if result.outcomes == {DONE[self.area]: len(stage.names)}:
                 break

@@ -71,6 +71,7 @@ async def in_its_own_name(a: Attack) -> Dress:
             digest=a.state.digest,
             fingerprint=a.state.fingerprint,
             proposal=a.state.proposal,
+            config=await a.configuration(),
         ),
         permit=a.permit(),
         decisions=tuple(a.word(name) for name in BOTH),

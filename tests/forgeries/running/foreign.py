@@ -69,6 +69,7 @@ async def forged_change(a: Attack, **more: Any) -> Change:
         proposal=a.state.proposal,
         digest=a.state.digest,
         fingerprint=a.state.fingerprint,
+        config=await a.configuration(),
         decisions=tuple(a.word(name) for name in BOTH),
     )
 

@@ -15,7 +15,7 @@ from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import ZonePhase
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
-from tests.forgeries.running import activities, activities_of_areas, archived, foreign, starts, words
+from tests.forgeries.running import activities, activities_of_areas, archived, ends, foreign, starts, words
 from tests.forgeries.running.attack import ENEMY, REVOKED_KEY
 from tests.forgeries.running.begun_again import LEFT_ALONE, begun_again
 from tests.forgeries.running.beside import Attacked, Tried
@@ -38,6 +38,7 @@ __all__ = [
     "activities_of_areas",
     "archived",
     "attacked",
+    "ends",
     "foreign",
     "starts",
     "words",

@@ -1,0 +1,65 @@
+"""Whether what a campaign has sent to a target may be in force, by records that workers signed: whatever the
+target's workflow ended with, or does not know of.
+"""
+
+from __future__ import annotations
+
+from activities.change.intent_records import SentBefore, intents_of, is_effective, is_seen
+from activities.change.intents import run_of
+from activities.connections import Connections
+from edgeshift.messages import Step, ZoneStart
+from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.documents import Intent
+
+_CHANGES = (Step.COMMIT.value, Step.ROLL_BACK.value)
+
+
+async def may_be_in_force(connections: Connections, zone: Zone, area: Area, run: str) -> bool:
+    """Whether a commit of a campaign, in whichever attempt, is on record that may have had an effect, or may
+    come to, and was not seen undone since. That somebody has seen its end says nothing against it: anybody
+    can have a worker look. ``run``: the campaign's first one. Raises ArchiveError.
+    """
+    commits, backs = list[SentBefore](), list[SentBefore]()
+    async for sent in intents_of(connections, zone, area):
+        if not sent.proven:
+            # It may have the place of one: whoever asks reads the service then.
+            return True
+        if sent.record.run == run and sent.record.step in _CHANGES:
+            (commits if sent.commits else backs).append(sent)
+    for commit in commits:
+        if await is_effective(connections, commit.key) and not await _is_undone(connections, commit, backs):
+            return True
+    return False
+
+
+async def _is_undone(connections: Connections, commit: SentBefore, backs: list[SentBefore]) -> bool:
+    for back in backs:
+        later = _order(back.record) > _order(commit.record)
+        if later and await is_seen(connections, back.key) and await is_effective(connections, back.key):
+            return True
+    return False
+
+
+def _order(record: Intent) -> tuple[int, float]:
+    """By the attempts of its run, and by times within one: machines tell these a little differently."""
+    return record.attempt or 0, record.at.timestamp()
+
+
+async def seen_commit(connections: Connections, start: ZoneStart) -> Intent | None:
+    """The intent of the last change of a target that may have had an effect, where that is a commit of this
+    run of the campaign which somebody has seen to its end; or None. Anybody can have it made, and looked at,
+    without the target's workflow, which does not know of it then. Raises ArchiveError.
+    """
+    found = [
+        sent
+        async for sent in intents_of(connections, start.target.zone, start.area)
+        if sent.proven and sent.record.step in _CHANGES
+    ]
+    for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
+        if not await is_effective(connections, sent.key):
+            continue
+        record = sent.record
+        mine = (record.campaign, record.run) == (start.campaign, run_of(start))
+        known = mine and sent.commits and record.proposal is not None
+        return record if known and await is_seen(connections, sent.key) else None
+    return None
