@@ -25,6 +25,7 @@ from temporalio.service import RPCError
 from activities.boundary import come_to, hold_of, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.intents import commit_left
+from activities.change.own import own_in
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
 from activities.standing import may_show, on_record, settled_by, standing_of, where_undone
@@ -181,7 +182,7 @@ class Looks:
 
     async def _is_so(self, batch: DescribeZones, target: Target, attempt: int, outcome: ZoneOutcome) -> bool:
         """Whether what a zone's workflow ended with can be told as it is: a worker has signed that the
-        service shows it; or nothing of the attempt is on record that may be in force, where it says so.
+        service shows it; or nothing of the campaign is on record that may be in force, where it says so.
         """
         spec = await self._connections.spec(batch.spec)
         results = self._connections.results
@@ -189,10 +190,11 @@ class Looks:
             return True
         run = batch.origin or batch.campaign_run
         if outcome in CLAIMS:
-            return await on_record(self._connections, spec, run, target, attempt, outcome)
+            return await on_record(self._connections, batch.spec, run, target, attempt, outcome)
         if outcome in UNTOUCHED:
             try:
-                return not await commit_left(self._connections, target.zone, batch.area, run, attempt)
+                own = await own_in(self._connections, batch.spec, run)
+                return not await commit_left(self._connections, target.zone, batch.area, own)
             except DocumentUnreadable:
                 return False
         return True

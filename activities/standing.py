@@ -11,6 +11,7 @@ from activities.boundary import refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.earlier import committed_at, has_changed
 from activities.change.intents import commit_may_show
+from activities.change.own import own_in
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -45,18 +46,19 @@ async def standing_of(
 
 
 async def on_record(
-    connections: Connections, spec: CampaignSpec, run: str, target: Target, attempt: int, told: ZoneOutcome
+    connections: Connections, spec_digest: str, run: str, target: Target, attempt: int, told: ZoneOutcome
 ) -> bool:
     """Whether a worker has signed this outcome of an attempt. That it was rolled back says nothing of what
-    the attempt has sent since, or may have, where a record of the target cannot be read. ``run``: the
+    the campaign has sent since, or may have, where a record of the target cannot be read. ``run``: the
     campaign's first one. Raises ArchiveError.
     """
-    zone = target.zone
+    zone, spec = target.zone, await connections.spec(spec_digest)
     result = (await connections.results.proven(spec, run, zone.id, attempt)).get(told)
     if result is None or told is not ZoneOutcome.ROLLED_BACK:
         return result is not None
     try:
-        last = await committed_at(connections, zone, spec.area, run, attempt)
+        own = await own_in(connections, spec_digest, run)
+        last = await committed_at(connections, zone, spec.area, own)
     except DocumentUnreadable:
         return False
     # Results are told to the second.
@@ -84,7 +86,8 @@ async def where_undone(
     if sent:
         return ZoneOutcome.UNKNOWN
     try:
-        changed = await has_changed(connections, target.zone, spec.area, run, attempt)
+        own = await own_in(connections, spec_digest, run)
+        changed = await has_changed(connections, target.zone, spec.area, own, attempt)
     except DocumentUnreadable:
         return ZoneOutcome.UNKNOWN
     return told if changed else ZoneOutcome.FAILED

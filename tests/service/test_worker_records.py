@@ -21,6 +21,7 @@ from activities.change.intents import (
     seen_through,
     unproven_last,
 )
+from activities.change.own import Own
 from activities.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas.evidence import EvidenceVerdict
@@ -149,7 +150,7 @@ async def test_a_forged_word_that_it_was_seen_to_its_end_is_none(kept: Kept, for
     await close_intent(kept.connections, KEY, ClosedAs.ANSWERED)
     kept.lay(SEEN, await forge(kept, SEEN, Seen()))
     assert await kept.taken_up() is not None
-    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is not None
+    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", Own("run")) is not None
     kept.path(SEEN).unlink()
     await seen_through(kept.connections, ZONE, Area.ESC, {KEY})
     assert await kept.taken_up() is None
@@ -167,8 +168,8 @@ async def test_a_forged_intent_keeps_its_zone_for_as_long_as_a_change_may_show(
     kept.lay(KEY, data)
     assert await kept.may_show()
     assert await kept.taken_up() is None
-    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is None
-    assert await commit_left(kept.connections, ZONE, Area.ESC, "run", 1)
+    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", Own("run")) is None
+    assert await commit_left(kept.connections, ZONE, Area.ESC, Own("run"))
     kept.lay(KEY, data, ago=LIMIT + timedelta(seconds=1))
     assert not await kept.may_show()
 
