@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,7 @@ async def test_a_result_of_what_another_run_has_sent_is_signed_for_that_one_too(
         await door.begin(issued=ago(9))
         await door.approve(issued=ago(8))
         change = await door.gate.message(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
-        named = {"proposal": change.proposal, "snapshot": change.snapshot}
+        named: dict[str, Any] = {"proposal": change.proposal, "snapshot": change.snapshot}
         await door.sent_before("p", 1, run="x", start=door.start, **named)
         own = await very_own_change(door.gate.connections, door.gate.start)
         assert own is not None
