@@ -243,16 +243,17 @@ class Authority:
             return None
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             raise NotSigned("it is of another campaign than its specification")
-        asked = await self._asked(change, spec, now, again=again)
-        if earlier is not None:
-            asked = replace(asked, earlier=earlier)
         if change.step is Step.ROLL_BACK:
+            asked = await self._asked(change, spec, now, again=again)
             await self._refuse_way_back(change, asked, frozen, roots)
             return roots
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
             raise NotSigned(found)
+        asked = await self._asked(change, spec, now, found.digest, again=again)
+        if earlier is not None:
+            asked = replace(asked, earlier=earlier)
         assert isinstance(found.statement, StartStatement)
         targets = await frozen(found.statement.targets)
         if why := target_refused(start.index, start.target, found.statement, targets):
@@ -358,13 +359,15 @@ class Authority:
             why = "people had not agreed to what it would undo"
         raise unread or NotSigned(why)
 
-    async def _asked(self, change: Change, spec: CampaignSpec, now: datetime, *, again: bool) -> Asked:
+    async def _asked(
+        self, change: Change, spec: CampaignSpec, now: datetime, *begun_by: str, again: bool
+    ) -> Asked:
         start = change.start
         run = start.origin or start.campaign_run
         shown = _Shown(change.permit.name, start.spec, run, start.target, change.digest, change.evidence)
         passed: bool | None = True
         if not again or shown not in self._passed:
-            passed = await evidence_passes(self._archive, self._recorded, change, spec, now)
+            passed = await evidence_passes(self._archive, self._recorded, change, spec, now, begun_by)
         if passed and not again:
             self._passed[shown] = None
             while len(self._passed) > MOST_PASSED:

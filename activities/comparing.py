@@ -13,6 +13,7 @@ from temporalio import activity
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.change.found import may_be_own
+from activities.change.own import own_in
 from activities.connections import Connections
 from activities.standing import fits, on_record, settled_by, standing_of, where_undone
 from edgeshift.messages import ComparedOutcomes, CompareOutcomes, ToldWrong
@@ -70,8 +71,9 @@ class Comparing:
         index, told, attempt = batch.indexes[place], batch.outcomes[place], batch.attempts[place]
         target = (await connections.targets(batch.targets))[index]
         async with self._gate:
-            spec = await connections.spec(batch.spec)
-            known = not signed or await on_record(connections, spec, batch.origin, target, attempt, told)
+            known = not signed or await on_record(
+                connections, batch.spec, batch.origin, target, attempt, told
+            )
             if known and index not in batch.read:
                 return None
             undone = told
@@ -104,11 +106,12 @@ class Comparing:
             return None
 
     async def _is_own(self, target: Target, told: ZoneOutcome, attempt: int) -> bool:
-        """Whether a target that is told to have been found changed may have been changed by this run."""
+        """Whether a target that is told to have been found changed may have been changed by this campaign."""
         if told is not ZoneOutcome.ALREADY_MIGRATED:
             return False
         batch = self._batch
-        return await may_be_own(self._connections, target.zone, batch.area, batch.origin, max(1, attempt))
+        own = await own_in(self._connections, batch.spec, batch.origin)
+        return await may_be_own(self._connections, target.zone, batch.area, own, max(1, attempt))
 
 
 def _wrong(target: Target, index: int, told: ZoneOutcome, shown: ZoneOutcome | None, said: str) -> ToldWrong:

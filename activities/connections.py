@@ -14,6 +14,7 @@ from activities.effects import Effects
 from activities.records import WorkerRecords
 from activities.reminders import was_reset
 from activities.results import Results
+from activities.signed_starts import SignedStarts
 from activities.ways import Ways
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.worker_pen import WorkerPen
@@ -90,6 +91,7 @@ class Connections:
         self.records = WorkerRecords(roots, archive, clock, pen)
         self.authority = Authority(roots, archive, self.records)
         self.results = Results(self.authority, archive, clock, self.spec, self.targets, pen)
+        self.starts = SignedStarts(self.authority, archive, clock, self.spec)
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)

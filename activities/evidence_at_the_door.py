@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -22,11 +23,17 @@ from edgeshift.stores.documents import (
 
 
 async def evidence_passes(
-    archive: Archive, recorded: WorkerRecords, change: Change, spec: CampaignSpec, now: datetime
+    archive: Archive,
+    recorded: WorkerRecords,
+    change: Change,
+    spec: CampaignSpec,
+    now: datetime,
+    begun_by: Collection[str],
 ) -> bool | None:
     """Whether the zone's own evidence passed, by the campaign's file and as its area judges it; None where
     its step needs none. It has to be what a worker gathered for this campaign, in a window that began once
-    the zone was last set into validation. ``spec``: its durations scaled. Raises ArchiveError.
+    the zone was last set into validation. ``spec``: its durations scaled. ``begun_by``: the digest of the
+    campaign's signed start. Raises ArchiveError.
     """
     start, again = change.start, area_of(spec.area).evidence
     zone = start.target.zone
@@ -37,7 +44,7 @@ async def evidence_passes(
     about = again.passes(await get_document(archive, again.document, change.evidence), spec, now)
     if about is None or about.zone != zone.id or about.proposal != change.digest:
         return False
-    if not await gathered_here(recorded, start, change.evidence):
+    if not await gathered_here(recorded, start, change.evidence, begun_by):
         return False
     validated = await last_validation(archive, recorded, start)
     return validated is None or validated.at <= about.since + ahead(spec)
@@ -48,12 +55,17 @@ def ahead(spec: CampaignSpec) -> timedelta:
     return min(AHEAD / spec.time_scale, AHEAD)
 
 
-async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str) -> bool:
-    """Whether a worker has gathered the evidence with this digest, of this zone and for this campaign. Raises
+async def gathered_here(
+    recorded: WorkerRecords, start: ZoneStart, evidence: str, begun_by: Collection[str]
+) -> bool:
+    """Whether a worker has gathered the evidence with this digest, of this zone and for this campaign: under
+    its signed start, by whichever run a message has named; by the run alone where no start is named. Raises
     ArchiveError.
     """
     said = await recorded.proven(EvidenceGathered, gathered_key(start.target.zone, evidence))
-    return said is not None and (said.run, said.spec) == (start.origin or start.campaign_run, start.spec)
+    if said is None or said.spec != start.spec:
+        return False
+    return said.start in begun_by if said.start else said.run == (start.origin or start.campaign_run)
 
 
 class Validated(NamedTuple):

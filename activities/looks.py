@@ -25,6 +25,7 @@ from temporalio.service import RPCError
 from activities.boundary import come_to, hold_of, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.in_force import may_be_in_force
+from activities.change.own import own_in
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
 from activities.standing import may_show, on_record, settled_by, signed_end, standing_of, where_undone
@@ -195,9 +196,9 @@ class Looks:
         spec, run = await connections.spec(batch.spec), batch.origin or batch.campaign_run
         if not connections.results.asked_for(spec):
             return _ended_as(index, attempt, result)
-        if told in CLAIMS and await on_record(connections, spec, run, target, attempt, told):
+        if told in CLAIMS and await on_record(connections, batch.spec, run, target, attempt, told):
             return _ended_as(index, attempt, result)
-        signed = await signed_end(connections, spec, run, target, attempt)
+        signed = await signed_end(connections, batch.spec, run, target, attempt)
         if signed is not None:
             return _told_as(index, attempt, told, signed, f"a worker has signed that it is {signed.value}")
         if told not in CLAIMS and not await self._may_be_in_force(batch, target, run):
@@ -206,7 +207,8 @@ class Looks:
 
     async def _may_be_in_force(self, batch: DescribeZones, target: Target, run: str) -> bool:
         try:
-            return await may_be_in_force(self._connections, target.zone, batch.area, run)
+            own = await own_in(self._connections, batch.spec, run)
+            return await may_be_in_force(self._connections, target.zone, batch.area, own)
         except DocumentUnreadable:
             # It may stand for what is.
             return True

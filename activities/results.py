@@ -22,6 +22,7 @@ from edgeshift.messages import Watch, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.clock import Clock
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
+from edgeshift.stores.documents import Intent
 
 COUNTS_FOR = timedelta(days=3_650)
 """How long a result counts: what was read does not become untrue."""
@@ -64,11 +65,19 @@ class Results:
             raise ArchiveUnavailable(f"whose results count is not known: {why}"[:200]) from None
 
     async def record(
-        self, start: ZoneStart, outcome: ZoneOutcome, *, proposal: str = "", seen: str = ""
+        self,
+        start: ZoneStart,
+        outcome: ZoneOutcome,
+        *,
+        proposal: str = "",
+        seen: str = "",
+        sent: Intent | None = None,
     ) -> None:
         """Sign what this very activity has read of a zone. ``proposal``: digest of what is in force, or was
-        undone; ``seen``: of what the archive has of the reading. Nothing is signed of a target that is none
-        of the campaign's. Raises ArchiveError, SigningFailed.
+        undone; ``seen``: of what the archive has of the reading; ``sent``: what was read. Where another run
+        is named there, it is signed for that one first: what asks whether something was seen to its end goes
+        by its record. Nothing is signed of a target that is none of the campaign's. Raises ArchiveError,
+        SigningFailed.
         """
         if self._pen is None:
             return
@@ -76,16 +85,21 @@ class Results:
         if why := await self._begun.refuses(start, spec, self._targets):
             activity.logger.warning("not signed that %s is %s: %s", start.target.zone.id, outcome.value, why)
             return
-        run = start.origin or start.campaign_run
-        zone, attempt = start.target.zone.id, start.attempt
-        await self._record_of(start.spec, run, zone, attempt, outcome, proposal=proposal, seen=seen)
+        run, attempt = start.origin or start.campaign_run, start.attempt
+        signs = [(run, attempt)]
+        if sent is not None and sent.run not in (None, run):
+            signs.insert(0, (sent.run, sent.attempt or attempt))
+        for of, number in signs:
+            zone = start.target.zone.id
+            await self._record_of(start.spec, of, zone, number, outcome, proposal=proposal, seen=seen)
 
-    async def record_watched(self, message: Watch, seen: str) -> None:
+    async def record_watched(self, message: Watch, seen: str, sent: Intent | None = None) -> None:
         """Sign how a change ended that can be undone, and that this very activity has looked at for the last
-        time: settled, or rolled back. ``seen``: the archived result. Raises ArchiveError, SigningFailed.
+        time: settled, or rolled back. ``seen``: the archived result; ``sent``: the change. Raises
+        ArchiveError, SigningFailed.
         """
         outcome = ZoneOutcome.ROLLED_BACK if message.back else ZoneOutcome.SETTLED
-        await self.record(message.start, outcome, proposal=message.prepared.digest, seen=seen)
+        await self.record(message.start, outcome, proposal=message.prepared.digest, seen=seen, sent=sent)
 
     async def of_listed(
         self, spec_digest: str, targets: str, run: str, zone: str, attempt: int, outcome: ZoneOutcome

@@ -11,6 +11,7 @@ from activities.boundary import refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.earlier import committed_at, has_changed
 from activities.change.intents import commit_may_show
+from activities.change.own import own_in
 from activities.connections import Connections
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.campaign.start import zone_policy
@@ -46,37 +47,44 @@ async def standing_of(
 
 
 async def on_record(
-    connections: Connections, spec: CampaignSpec, run: str, target: Target, attempt: int, told: ZoneOutcome
+    connections: Connections, spec_digest: str, run: str, target: Target, attempt: int, told: ZoneOutcome
 ) -> bool:
     """Whether a worker has signed this outcome of an attempt. That it was rolled back says nothing of what
-    the attempt has sent since, or may have, where a record of the target cannot be read. ``run``: the
+    the campaign has sent since, or may have, where a record of the target cannot be read. ``run``: the
     campaign's first one. Raises ArchiveError.
     """
+    spec = await connections.spec(spec_digest)
     result = (await connections.results.proven(spec, run, target.zone.id, attempt)).get(told)
     if result is None or told is not ZoneOutcome.ROLLED_BACK:
         return result is not None
-    return await _is_last(connections, target.zone, spec.area, result)
+    return await _is_last(connections, spec_digest, run, target.zone, spec.area, result)
 
 
 async def signed_end(
-    connections: Connections, spec: CampaignSpec, run: str, target: Target, attempt: int
+    connections: Connections, spec_digest: str, run: str, target: Target, attempt: int
 ) -> ZoneOutcome | None:
-    """The last end of a change of an attempt that a worker has signed, unless the attempt has sent another
+    """The last end of a change of an attempt that a worker has signed, unless the campaign has sent another
     change since, or may have; None where there is none. ``run``: the campaign's first one. Raises
     ArchiveError.
     """
+    spec = await connections.spec(spec_digest)
     found = await connections.results.proven(spec, run, target.zone.id, attempt)
     ends = [result for outcome, result in found.items() if outcome in ENDS]
     if not ends:
         return None
     last = max(ends, key=lambda result: result.issued)
-    return last.outcome if await _is_last(connections, target.zone, spec.area, last) else None
+    return (
+        last.outcome if await _is_last(connections, spec_digest, run, target.zone, spec.area, last) else None
+    )
 
 
-async def _is_last(connections: Connections, zone: Zone, area: Area, result: ResultStatement) -> bool:
-    """Whether its attempt has committed nothing after a result was signed."""
+async def _is_last(
+    connections: Connections, spec_digest: str, run: str, zone: Zone, area: Area, result: ResultStatement
+) -> bool:
+    """Whether the campaign has committed nothing after a result was signed."""
     try:
-        last = await committed_at(connections, zone, area, result.run, result.attempt)
+        own = await own_in(connections, spec_digest, run)
+        last = await committed_at(connections, zone, area, own)
     except DocumentUnreadable:
         return False
     # Results are told to the second.
@@ -104,7 +112,8 @@ async def where_undone(
     if sent:
         return ZoneOutcome.UNKNOWN
     try:
-        changed = await has_changed(connections, target.zone, spec.area, run, attempt)
+        own = await own_in(connections, spec_digest, run)
+        changed = await has_changed(connections, target.zone, spec.area, own, attempt)
     except DocumentUnreadable:
         return ZoneOutcome.UNKNOWN
     return told if changed else ZoneOutcome.FAILED

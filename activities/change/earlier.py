@@ -16,7 +16,7 @@ from activities.change.intent_records import (
     closed_as,
     intents_of,
 )
-from activities.change.intents import run_of
+from activities.change.own import Own, run_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
 from edgeshift.authority.earlier import Effective, Sent, earlier_than
@@ -32,10 +32,7 @@ async def earlier_of(connections: Connections, change: Change, spec: CampaignSpe
     too (edgeshift/authority/earlier.py). Raises ArchiveError.
     """
     asked = Sent(change.step.value, change.start.attempt, change.digest, change.fingerprint)
-    mine = [
-        (key, record, Sent(record.step, record.attempt or 0, record.digest, record.fingerprint, record.run))
-        async for key, record in _of_campaign(connections, change)
-    ]
+    mine = [(key, record, _sent(record)) async for key, record in _of_campaign(connections, change)]
     # Nothing is sent under what was given up, and a pause may come long after the attempt.
     begun = [(sent, record.at) for _, record, sent in mine if record.step != GIVEN_UP]
     alike = [
@@ -85,36 +82,35 @@ async def commit_took_effect(connections: Connections, zone: Zone, area: Area) -
     return False
 
 
-async def has_changed(connections: Connections, zone: Zone, area: Area, run: str, attempt: int) -> bool:
+async def has_changed(connections: Connections, zone: Zone, area: Area, own: Own, attempt: int) -> bool:
     """Whether a worker has recorded, of this attempt of the campaign, a commit or the way back of one, of an
     earlier attempt maybe, that may have taken effect; whatever became of it since.
     """
     steps = (Step.COMMIT.value, Step.ROLL_BACK.value)
-    async for sent in _of_attempt(connections, zone, area, run, attempt):
-        if sent.record.step in steps and await closed_as(connections, sent.key) in EFFECTIVE:
+    async for sent in _sent_by(connections, zone, area, own):
+        mine = sent.record.attempt == attempt and sent.record.step in steps
+        if mine and await closed_as(connections, sent.key) in EFFECTIVE:
             return True
     return False
 
 
-async def committed_at(
-    connections: Connections, zone: Zone, area: Area, run: str, attempt: int
-) -> datetime | None:
-    """When a worker has recorded the last commit of this attempt; None where there is none."""
+async def committed_at(connections: Connections, zone: Zone, area: Area, own: Own) -> datetime | None:
+    """When a worker has recorded the last commit of this campaign, in whichever attempt, which is the word of
+    whoever had it sent; None where there is none.
+    """
     return max(
         [
             sent.record.at
-            async for sent in _of_attempt(connections, zone, area, run, attempt)
+            async for sent in _sent_by(connections, zone, area, own)
             if sent.record.step == Step.COMMIT.value
         ],
         default=None,
     )
 
 
-async def _of_attempt(
-    connections: Connections, zone: Zone, area: Area, run: str, attempt: int
-) -> AsyncIterator[SentBefore]:
+async def _sent_by(connections: Connections, zone: Zone, area: Area, own: Own) -> AsyncIterator[SentBefore]:
     async for sent in intents_of(connections, zone, area, forgiving=True):
-        if sent.proven and (sent.record.run, sent.record.attempt) == (run, attempt):
+        if sent.proven and own.names(sent.record):
             yield sent
 
 
@@ -128,6 +124,11 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
             raise record
         if record.campaign == start.campaign:
             yield key, record
+
+
+def _sent(record: Intent) -> Sent:
+    attempt, digests = record.attempt or 0, (record.digest, record.fingerprint)
+    return Sent(record.step, attempt, *digests, run=record.run, start=record.start)
 
 
 async def _effective(

@@ -22,12 +22,12 @@ from activities.change.intents import (
     intent_key,
     is_given_up,
     on_the_wire_until,
-    record_of,
     request_answered,
     shows_within,
 )
 from activities.change.judging import judged
 from activities.change.not_sent import NotSent
+from activities.change.own import begun_by, record_of
 from activities.change.permits import NO_PERMIT, is_named
 from activities.change.rollbacks import settled_before
 from activities.connections import Connections
@@ -81,6 +81,8 @@ class Fence:
     """How long it has waited for its first turn, which takes nothing from the window; None: it waits."""
     checked: float = 0.0
     """When it was asked last whether people's signatures let it through, by this process's clock."""
+    begun_by: str | None = None
+    """The digest of the signed start that the step rests on, once it is recorded."""
     trail: str | None = None
     """Where what was there before lies, of an area that keeps that apart from the snapshot."""
     unsettled: bool = False
@@ -336,9 +338,10 @@ class Fence:
         except ArchiveMisconfigured as failure:
             raise NotSent(str(failure)) from None
         # What is drawn tells this record from any other: one whose answer was lost may be there all the same.
-        record = record_of(self.change, step, self.now(), drawn=uuid.uuid4().hex, trail=self.trail)
-        data = b""
+        drawn, data = uuid.uuid4().hex, b""
         try:
+            self.begun_by = self.begun_by or await begun_by(self.connections, self.change)
+            record = record_of(self.change, step, self.now(), drawn, self.trail, self.begun_by)
             data = await self.connections.records.bytes_of(key, record)
             created = await self.connections.archive.create_once(key, data)
         except ArchiveError as failure:

@@ -5,7 +5,7 @@ target's workflow ended with, or does not know of.
 from __future__ import annotations
 
 from activities.change.intent_records import SentBefore, intents_of, is_effective, is_seen
-from activities.change.intents import run_of
+from activities.change.own import Own, own_of
 from activities.connections import Connections
 from edgeshift.messages import Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone
@@ -14,17 +14,17 @@ from edgeshift.stores.documents import Intent
 _CHANGES = (Step.COMMIT.value, Step.ROLL_BACK.value)
 
 
-async def may_be_in_force(connections: Connections, zone: Zone, area: Area, run: str) -> bool:
+async def may_be_in_force(connections: Connections, zone: Zone, area: Area, own: Own) -> bool:
     """Whether a commit of a campaign, in whichever attempt, is on record that may have had an effect, or may
     come to, and was not seen undone since. That somebody has seen its end says nothing against it: anybody
-    can have a worker look. ``run``: the campaign's first one. Raises ArchiveError.
+    can have a worker look. So it may where nobody can tell whose a commit is. Raises ArchiveError.
     """
     commits, backs = list[SentBefore](), list[SentBefore]()
     async for sent in intents_of(connections, zone, area):
         if not sent.proven:
             # It may have the place of one: whoever asks reads the service then.
             return True
-        if sent.record.run == run and sent.record.step in _CHANGES:
+        if (own.unread or own.names(sent.record)) and sent.record.step in _CHANGES:
             (commits if sent.commits else backs).append(sent)
     for commit in commits:
         if await is_effective(connections, commit.key) and not await _is_undone(connections, commit, backs):
@@ -47,9 +47,10 @@ def _order(record: Intent) -> tuple[int, float]:
 
 async def seen_commit(connections: Connections, start: ZoneStart) -> Intent | None:
     """The intent of the last change of a target that may have had an effect, where that is a commit of this
-    run of the campaign which somebody has seen to its end; or None. Anybody can have it made, and looked at,
+    campaign which somebody has seen to its end; or None. Anybody can have it made, and looked at,
     without the target's workflow, which does not know of it then. Raises ArchiveError.
     """
+    own = await own_of(connections, start)
     found = [
         sent
         async for sent in intents_of(connections, start.target.zone, start.area)
@@ -59,7 +60,7 @@ async def seen_commit(connections: Connections, start: ZoneStart) -> Intent | No
         if not await is_effective(connections, sent.key):
             continue
         record = sent.record
-        mine = (record.campaign, record.run) == (start.campaign, run_of(start))
+        mine = record.campaign == start.campaign and own.names(record)
         known = mine and sent.commits and record.proposal is not None
         return record if known and await is_seen(connections, sent.key) else None
     return None

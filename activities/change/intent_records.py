@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from activities.boundary import passed, server_began
+from activities.change.own import Own
 from activities.connections import Connections
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, Zone
@@ -198,21 +199,21 @@ async def all_left_in(
     zone: Zone,
     area: Area,
     campaign: str,
-    run: str | None = None,
+    own: Own | None = None,
     *,
     forgiving: bool = False,
 ) -> list[SentBefore]:
     """The intents of all commits of this campaign's, in whichever attempt, that may have had an effect of
     which nobody has seen the end, in the order of their times.
 
-    ``run``: the campaign's first one; another campaign may have had the name, which counts without it.
+    ``own``: whose they are; another campaign may have had the name, which counts without it.
     ``forgiving``: one counts also where its worker's key was revoked since. What came to nothing had no
     effect; what may still show counts.
     """
     found = []
     async for sent in intents_of(connections, zone, area, forgiving=forgiving, damaged=forgiving):
         key, record = sent.key, sent.record
-        mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
+        mine = sent.proven and record.campaign == campaign and (own is None or own.has(record))
         if not mine or record.step != Step.COMMIT.value or record.proposal is None:
             continue
         if await is_seen(connections, key) or await closed_as(connections, key) not in EFFECTIVE:

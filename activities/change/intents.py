@@ -26,6 +26,8 @@ from activities.change.intent_records import (
     surely_now,
 )
 from activities.change.intent_records import ClosedAs as ClosedAs
+from activities.change.own import Own, own_of, record_of
+from activities.change.own import run_of as run_of
 from activities.change.permits import is_named
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
@@ -49,33 +51,6 @@ RECORDED_WITHIN = 2.0
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before the archive is asked again for what stands in the way of a request."""
-
-
-def run_of(start: ZoneStart) -> str:
-    """The first run of a zone's campaign, which tells it from others of its name."""
-    return start.origin or start.campaign_run
-
-
-def record_of(
-    change: Change, step: str, at: datetime, drawn: str | None = None, trail: str | None = None
-) -> Intent:
-    """What is archived of an intent. ``at``: for as long as a migration may take from then on, no other
-    commit of the zone is sent.
-    """
-    return Intent(
-        step=step,
-        digest=change.digest,
-        fingerprint=change.fingerprint,
-        proposal=change.proposal,
-        snapshot=change.snapshot,
-        campaign=change.start.campaign,
-        run=run_of(change.start),
-        attempt=change.start.attempt,
-        at=at,
-        drawn=drawn,
-        trail=trail,
-        permit=change.permit.name,
-    )
 
 
 async def give_up(connections: Connections, change: Change) -> bool:
@@ -268,28 +243,28 @@ async def never_showed(
 
 
 async def left_in(
-    connections: Connections, zone: Zone, area: Area, campaign: str, run: str | None = None
+    connections: Connections, zone: Zone, area: Area, campaign: str, own: Own | None = None
 ) -> Intent | None:
     """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
-    which nobody has seen the end; or None. ``run``: the campaign's first one, if only that counts.
+    which nobody has seen the end; or None. ``own``: whose alone count, of those of its name.
     """
-    found = await all_left_in(connections, zone, area, campaign, run)
+    found = await all_left_in(connections, zone, area, campaign, own)
     return found[-1].record if found else None
 
 
 async def unproven_last(
-    connections: Connections, zone: Zone, area: Area, *, run: str | None = None, forgiving: bool = False
+    connections: Connections, zone: Zone, area: Area, *, own: Own | None = None, forgiving: bool = False
 ) -> str:
     """The archive's name of an intent of the zone that no worker has signed, and since which none was seen to
-    its end; or empty. It may have been whatever this campaign has sent last. ``run``: since which none of
-    this run was. ``forgiving``: one whose worker's key was revoked since counts as signed.
+    its end; or empty. It may have been whatever this campaign has sent last. ``own``: since which none of
+    its own was. ``forgiving``: one whose worker's key was revoked since counts as signed.
     """
     some = intents_of(connections, zone, area, forgiving=forgiving, damaged=forgiving)
     found = [sent async for sent in some]
     for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
         if not sent.proven:
             return sent.key
-        if run in (None, sent.record.run) and await is_seen(connections, sent.key):
+        if (own is None or own.names(sent.record)) and await is_seen(connections, sent.key):
             return ""
     return ""
 
@@ -355,11 +330,12 @@ async def _way_back_sent(connections: Connections, start: ZoneStart, mine: Inten
     """Whether this very attempt has sent the way back of its commit, or may have, without having seen its
     end: its workflow was reset. An attempt that failed in going back is over: the next one looks for itself.
     """
+    own = await own_of(connections, start)
     async for sent in intents_of(connections, start.target.zone, start.area):
         key, record = sent.key, sent.record
         if not sent.proven or record.step != Step.ROLL_BACK.value or record.at < mine.at:
             continue
-        if (record.run, record.attempt) != (run_of(start), start.attempt):
+        if not own.names(record) or record.attempt != start.attempt:
             continue
         if await closed_as(connections, key) in EFFECTIVE and not await is_seen(connections, key):
             return True

@@ -24,7 +24,8 @@ from activities.change.intent_records import (
     is_effective,
     surely_now,
 )
-from activities.change.intents import as_begun, run_of
+from activities.change.intents import as_begun
+from activities.change.own import own_of
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -205,6 +206,17 @@ async def last_change_if_known(connections: Connections, start: ZoneStart) -> Ow
         return None
 
 
+async def very_own_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
+    """The same, where this very campaign has made it, and not an earlier one of its name."""
+    last = await last_change_if_known(connections, start)
+    try:
+        mine = last is not None and (await own_of(connections, start)).has(last.record)
+    except ArchiveError as failure:
+        activity.logger.warning("not known whose change it is: %s", failure)
+        return None
+    return last if mine else None
+
+
 def is_of(start: ZoneStart, spec: CampaignSpec) -> bool:
     """Whether a message is of the campaign whose specification it names."""
     return start.campaign == campaign_id(spec.name) and start.area is spec.area
@@ -227,7 +239,7 @@ async def _proposal_of(connections: Connections, record: Intent) -> Proposal | N
 
 @dataclass(frozen=True)
 class OwnCommits:
-    """All that a run of a campaign has sent to a target and that may have had an effect. ``bodies``: what
+    """All that a campaign has sent to a target and that may have had an effect. ``bodies``: what
     each of them was to make; ``last``: the last one. ``seen``: the archive's names of these commits and of
     their ways back, but for what may still come to show, of which ``may_show`` tells. ``may_land_in``: how
     much longer one that was not answered may, also where its request was ``on_the_wire`` for as long as it
@@ -255,10 +267,10 @@ async def taken_back(connections: Connections, start: ZoneStart) -> bool:
 
 
 async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits | None:
-    """What this run of the campaign has sent, or None where that is nothing, or cannot be told for certain.
-    To be asked before the target is read. Raises ArchiveError.
+    """What this campaign has sent, or None where that is nothing, or cannot be told for certain. To be asked
+    before the target is read. Raises ArchiveError.
     """
-    spec, run = await connections.spec(start.spec), run_of(start)
+    spec, own = await connections.spec(start.spec), await own_of(connections, start)
     if not is_of(start, spec):
         return None
     policy, now = zone_policy(spec), surely_now(connections)
@@ -267,7 +279,7 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
     seen, backs = set[str](), list[datetime]()
     async for sent in _sent_to(connections, start):
         record = sent.record
-        mine = sent.proven and record.campaign == start.campaign and record.run in (run, None)
+        mine = sent.proven and record.campaign == start.campaign and own.has(record)
         if not mine or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
             continue
         seen.add(sent.key)
@@ -301,7 +313,7 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
 
 
 async def landed_commits(connections: Connections, start: ZoneStart) -> OwnCommits | None:
-    """What this run has sent, once nothing of it may come to show any more: that is waited for, as by
+    """What this campaign has sent, once nothing of it may come to show any more: that is waited for, as by
     ``landed_change``. None where that takes longer. To be asked before the target is read. Raises
     ArchiveError.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
+from activities.change.own import run_of
 from activities.change.own_changes import NOT_SHOWN, last_change, nothing_showed
 from activities.connections import Connections
 from edgeshift.authority.statements import ResultStatement
@@ -69,8 +70,8 @@ async def unless_settled(connections: Connections, message: Watch, seen: Watched
     signed = await settled_if_known(connections, start)
     if signed is None:
         return Watched.as_unsure(NOT_SHOWN) if await _is_not_ours(connections, start) else seen
-    if signed.attempt != start.attempt:
-        # Whoever tells the end of this attempt asks for its own.
+    if (signed.run, signed.attempt) != (run_of(start), start.attempt):
+        # Whoever tells the end of this run's attempt asks for its own.
         settled, results = ZoneOutcome.SETTLED, connections.results
         await results.record(start, settled, proposal=signed.proposal, seen=signed.seen)
     return Watched.as_done(AS_SIGNED, record=signed.seen)

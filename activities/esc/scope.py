@@ -276,7 +276,7 @@ class EscActivities:
             if own is None or own.back:
                 return Watched.as_unsure(NOT_OURS)
             # Nothing is left that could be off or on.
-            return Watched.as_done(gone, record=await self._record(message, agreed, gone))
+            return Watched.as_done(gone, record=await self._record(message, own, agreed, gone))
         turned_on = Watched.as_worse(Reason(code=ReasonCode.ESC_TURNED_ON))
         if setting.always is False or (setting.always is None and setting.with_secret is None):
             return turned_on
@@ -300,7 +300,7 @@ class EscActivities:
             return Watched.as_unsure(NOT_OURS)
         agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
         # Signed first: what is seen to its end is taken back no more, also by a look that is taken again.
-        record = await self._record(message, now, agreed_to)
+        record = await self._record(message, own, now, agreed_to)
         await seen_through(self._connections, start.target.zone, start.area, own.sent)
         return Watched.as_done(agreed_to, record=record)
 
@@ -349,9 +349,9 @@ class EscActivities:
             secret = setting.with_secret or NO_SECRET
             if esc.whose(secret.get_secret_value()) is not esc.Secret.OWN:
                 why.append(Reason(code=ReasonCode.SECRET_DROPPED))
-        return Watched.as_done(*why, record=await self._record(message, now, *why))
+        return Watched.as_done(*why, record=await self._record(message, own, now, *why))
 
-    async def _record(self, message: Watch, seen: esc_probe.ProbeReport, *why: Reason) -> str:
+    async def _record(self, message: Watch, own: OwnChange, seen: esc_probe.ProbeReport, *why: Reason) -> str:
         prepared, archive = message.prepared, self._connections.archive
         record = EscRecord(
             zone=message.start.target.zone,
@@ -367,5 +367,5 @@ class EscActivities:
             aftercare=Advice(advice=tuple(esc_told.told(seen))),
         )
         kept = await put_document(archive, record, verify=True)
-        await self._connections.results.record_watched(message, kept)
+        await self._connections.results.record_watched(message, kept, own.record)
         return kept

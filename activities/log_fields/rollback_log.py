@@ -12,7 +12,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from activities.change.intent_records import SentBefore, all_left_in, intents_of, over_by_revoked
-from activities.change.intents import run_of, unproven_last
+from activities.change.intents import unproven_last
+from activities.change.own import Own, own_of, run_of
 from activities.connections import Connections
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
@@ -46,9 +47,9 @@ that keep an archive together have a clock each.
 
 class RollbackLog:
     """The records of one zone and one campaign, over all the attempts in which something of it may be left in
-    the zone: its trail. What was seen undone, or never came, is over: what others have made since is theirs,
-    so that the next commit begins another trail, and records anew what is there. Where nothing is left there
-    is no trail, and nothing is on record.
+    the zone, whichever run had it sent under the campaign's signed start: its trail. What was seen undone, or
+    never came, is over: what others have made since is theirs, so that the next commit begins another trail,
+    and records anew what is there. Where nothing is left there is no trail, and nothing is on record.
 
     What no worker has signed whom the roots know does not count, and ArchiveCorrupt names it: without it
     nobody can tell the campaign's own from what others have made; an intent as well, where none that counts
@@ -59,30 +60,47 @@ class RollbackLog:
     def __init__(self, connections: Connections, start: ZoneStart, *, back: bool = False) -> None:
         self._connections, self._start, self._back = connections, start, back
         self._archive, self._records = connections.archive, connections.records
-        run = sha256(run_of(start).encode())[:16]
-        self._run = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
+        self._zone = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}"
+        self._run = self._of_run(run_of(start))
         self._trail: str | None = None
+        self._whose: Own | None = None
+
+    def _of_run(self, run: str) -> str:
+        """Where the records of a run lie."""
+        return f"{self._zone}/{sha256(run.encode())[:16]}"
 
     async def begin(self, permit: str) -> str | None:
-        """The trail of a commit, for its intents: that of what is left in, or one of its own, by its
-        permit's name; None for one that intents do not name. Raises ArchiveError.
+        """The trail of a commit, as its intents name it: that of what is left in, or one of its own, by its
+        permit's name; None for one that intents do not name. One that lies with another run's records, which
+        was begun under the same signed start, is named with its folder. Raises ArchiveError.
         """
         if await self._found() is None:
-            self._trail = permit
-        return self._trail or None
+            self._trail = f"{self._run}/{permit}"
+        assert self._trail is not None
+        if self._trail == self._run or self._trail.startswith(f"{self._run}/"):
+            return self._trail.removeprefix(self._run).removeprefix("/") or None
+        named = self._trail.removeprefix(f"{self._zone}/")
+        return named if "/" in named else f"{named}/"
 
     async def _found(self) -> str | None:
-        """The trail of what may be left in, the earliest where several are; empty for one that intents do not
-        name, and None where there is none. Raises ArchiveCorrupt where nobody can tell.
+        """Where the trail of what may be left in lies, the earliest where several are; None where there is
+        none. Raises ArchiveCorrupt where nobody can tell, ArchiveError where that can be told another time.
         """
         if self._trail is None:
-            for trail in dict.fromkeys(sent.record.trail or "" for sent in await self._left()):
-                if await self._is_written(self._at(trail)):
+            for trail in dict.fromkeys(self._at(sent.record) for sent in await self._left()):
+                if await self._is_written(trail):
                     self._trail = trail
                     break
             else:
+                if (unread := (await self._own()).unread) is not None:
+                    raise unread
                 await self._refuse_lost_intents()
         return self._trail
+
+    async def _own(self) -> Own:
+        """Whose records count, asked once."""
+        self._whose = self._whose or await own_of(self._connections, self._start)
+        return self._whose
 
     async def _refuse_lost_intents(self) -> None:
         """Raises ArchiveCorrupt where something is on record as written, and an intent may say that it is
@@ -94,7 +112,7 @@ class RollbackLog:
         start, archive = self._start, self._archive
         # The one that was stored last.
         key = await unproven_last(
-            self._connections, start.target.zone, start.area, run=run_of(start), forgiving=True
+            self._connections, start.target.zone, start.area, own=await self._own(), forgiving=True
         )
         if not key:
             return
@@ -105,18 +123,19 @@ class RollbackLog:
     async def _left(self) -> list[SentBefore]:
         start = self._start
         # What a worker has sent whose key was revoked since is left in all the same.
+        own = await self._own()
         found = await all_left_in(
-            self._connections, start.target.zone, start.area, start.campaign, run_of(start), forgiving=True
+            self._connections, start.target.zone, start.area, start.campaign, own, forgiving=True
         )
         found = [sent for sent in found if not _LEAVES_NOTHING.search(sent.key)]
         said = {sent.key: await over_by_revoked(self._connections, sent.key) for sent in found}
-        sure = {sent.record.trail for sent in found if not said[sent.key]}
+        sure = {self._at(sent.record) for sent in found if not said[sent.key]}
         left = []
         for sent in found:
-            if sent.record.trail not in sure:
-                if await self._was_over_before_another(sent):
+            if self._at(sent.record) not in sure:
+                if await self._was_over_before_another(sent, own):
                     continue
-                if await self._is_written(self._at(sent.record.trail or "")):
+                if await self._is_written(self._at(sent.record)):
                     raise ArchiveCorrupt(
                         f"the record {said[sent.key]} in the archive does not count, since its worker's key"
                         " was revoked: nobody can tell whether what was sent is left in"
@@ -124,14 +143,14 @@ class RollbackLog:
             left.append(sent)
         return left
 
-    async def _was_over_before_another(self, sent: SentBefore) -> bool:
+    async def _was_over_before_another(self, sent: SentBefore, own: Own) -> bool:
         """Whether a worker whose key counts has begun another trail since: it saw that this one was over."""
         start, record = self._start, sent.record
         async for other in intents_of(self._connections, start.target.zone, start.area):
             later, mine = other.record, other.proven and other.record.campaign == start.campaign
-            if not mine or later.step != Step.COMMIT.value or later.run != run_of(start):
+            if not mine or later.step != Step.COMMIT.value or not own.names(later):
                 continue
-            if later.at > record.at and later.trail not in (None, record.trail):
+            if later.at > record.at and later.trail is not None and self._at(later) != self._at(record):
                 return True
         return False
 
@@ -143,15 +162,22 @@ class RollbackLog:
         keys = [key async for key in self._archive.list(prefix)]
         return [key for key in keys if names.fullmatch(key.removeprefix(f"{prefix}/"))]
 
-    def _at(self, trail: str) -> str:
-        return f"{self._run}/{trail}" if trail else self._run
+    def _at(self, record: Intent) -> str:
+        """Where the trail lies that an intent names: with the records of its run, or in the folder that it
+        names too.
+        """
+        trail = record.trail or ""
+        if "/" in trail:
+            return f"{self._zone}/{trail}".removesuffix("/")
+        of_run = self._run if record.run is None else self._of_run(record.run)
+        return f"{of_run}/{trail}" if trail else of_run
 
     @property
     def _prefix(self) -> str:
         """Where the records of the trail lie, which was found or begun."""
         if self._trail is None:
             raise RuntimeError("nothing of the campaign is left in, and no commit has begun")
-        return self._at(self._trail)
+        return self._trail
 
     async def base(self, ruleset_id: str, present: log_fields.Version) -> log_fields.Version:
         """The version that the campaign read before its first write to this ruleset, recorded now where there

@@ -15,7 +15,6 @@ from activities.change.intents import (
     commit_may_show,
     goes_on,
     never_showed,
-    run_of,
     seen_through,
     shows_within,
 )
@@ -26,9 +25,9 @@ from activities.change.own_changes import (
     OwnCommits,
     commits_of,
     landed_commits,
-    last_change_if_known,
     own_commits,
     taken_back,
+    very_own_change,
 )
 from activities.change.settled import unless_settled
 from activities.connections import Connections
@@ -51,6 +50,7 @@ from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import (
     Advice,
+    Intent,
     Proposal,
     Snapshot,
     StepWritten,
@@ -253,7 +253,7 @@ class LogFieldsActivities:
         client = await self._connections.service(start.spec, zone)
         if message.back:
             return await self._watch_back(message, client)
-        own = await self._own(start)
+        own = await very_own_change(self._connections, start)
         if own is not None:
             # What was sent, whatever a message tells of it.
             message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
@@ -298,13 +298,8 @@ class LogFieldsActivities:
             if terms.unverified == "roll_back":
                 return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
             kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said=why)
-            return await self._kept(message, found, kept)
-        return await self._kept(message, found, seen_in(found))
-
-    async def _own(self, start: ZoneStart) -> OwnChange | None:
-        """The last change of the zone, where this run of the campaign has made it."""
-        own = await last_change_if_known(self._connections, start)
-        return own if own is not None and own.record.run in (run_of(start), None) else None
+            return await self._kept(message, own.record, found, kept)
+        return await self._kept(message, own.record, found, seen_in(found))
 
     async def _watch_back(self, message: Watch, client: ServiceClient) -> Watched:
         """After a way back: whether it is undone still, of all that is on record as sent."""
@@ -319,10 +314,12 @@ class LogFieldsActivities:
         if own.may_show:
             return Watched.not_looked_at(Reason(code=ReasonCode.MAY_STILL_SHOW))
         message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
-        return await self._kept(message, None, Reason(code=ReasonCode.FIELDS_TAKEN_OUT))
+        return await self._kept(message, own.last, None, Reason(code=ReasonCode.FIELDS_TAKEN_OUT))
 
-    async def _kept(self, message: Watch, found: log_fields.Judgement | None, why: Reason) -> Watched:
-        return Watched.as_done(why, record=await self._record(message, found, why))
+    async def _kept(
+        self, message: Watch, sent: Intent, found: log_fields.Judgement | None, why: Reason
+    ) -> Watched:
+        return Watched.as_done(why, record=await self._record(message, sent, found, why))
 
     async def _judged(
         self,
@@ -359,7 +356,9 @@ class LogFieldsActivities:
         made = written.service_time + timedelta(seconds=1)
         return max(made, sent) if sent is not None else made
 
-    async def _record(self, message: Watch, found: log_fields.Judgement | None, why: Reason) -> str:
+    async def _record(
+        self, message: Watch, sent: Intent, found: log_fields.Judgement | None, why: Reason
+    ) -> str:
         prepared, archive = message.prepared, self._connections.archive
         record = LogFieldsRecord(
             zone=message.start.target.zone,
@@ -376,7 +375,7 @@ class LogFieldsActivities:
             aftercare=Advice(advice=tuple(str(field) for field in found.fields) if found else ()),
         )
         kept = await put_document(archive, record, verify=True)
-        await self._connections.results.record_watched(message, kept)
+        await self._connections.results.record_watched(message, kept, sent)
         return kept
 
 

@@ -10,6 +10,7 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.intent_records import now_of
+from activities.change.own import own_of, run_of
 from activities.connections import Connections
 from activities.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
 from activities.reports import tell_campaign
@@ -85,7 +86,8 @@ class EvidenceActivities:
         about = {"zone": zone.id, "proposal": message.digest, "stored": stored}
         evidence = evidence.model_copy(update=about)
         found = await put_document(self._connections.archive, evidence, verify=True)
-        said = EvidenceGathered(run=start.origin or start.campaign_run, spec=start.spec)
+        begun_by = await self._connections.starts.begun_by(start.spec)
+        said = EvidenceGathered(run=run_of(start), spec=start.spec, start=begun_by)
         # Somebody may have gathered the same: that counts, where a worker did.
         await self._connections.records.create(gathered_key(zone, found), said)
         if message.announce:
@@ -155,7 +157,8 @@ class EvidenceActivities:
         worker has gathered it for this campaign, and of what is proposed (``about``).
         """
         there = self._connections
-        if not earlier or not await gathered_here(there.records, start, earlier):
+        own = await own_of(there, start)
+        if not earlier or not await gathered_here(there.records, start, earlier, own.starts):
             return frozenset()
         found = await get_document(there.archive, Evidence, earlier)
         return agreed_rules(found) if found.proposal == about else frozenset()

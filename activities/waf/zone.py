@@ -174,7 +174,11 @@ class WafActivities:
                 else:
                     await seen_through(self._connections, zone, message.start.area, own.mine)
                     await self._connections.results.record(
-                        message.start, ZoneOutcome.MIGRATED, proposal=message.digest, seen=record
+                        message.start,
+                        ZoneOutcome.MIGRATED,
+                        proposal=message.digest,
+                        seen=record,
+                        sent=own.record,
                     )
                 shown = Reason(code=ReasonCode.MIGRATED_AS_SIGNED)
                 return Verification(reached=True, reason="migrated", why=(shown,), record=record)

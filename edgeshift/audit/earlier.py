@@ -41,7 +41,8 @@ class Recorded:
 
 def sent_of(record: Intent) -> Sent:
     """What a record says was about to be sent."""
-    return Sent(record.step, record.attempt or 0, record.digest, record.fingerprint, record.run)
+    attempt, digests = record.attempt or 0, (record.digest, record.fingerprint)
+    return Sent(record.step, attempt, *digests, run=record.run, start=record.start)
 
 
 def earlier_in(request: Intent, some: Sequence[Recorded], ends: Ends) -> Earlier:

@@ -61,9 +61,11 @@ class Asked:
 
 
 def start_of(
-    spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots, now: datetime
+    spec: CampaignSpec, digest: str | None, starts: Iterable[Attested], roots: Roots, now: datetime
 ) -> Attested | str:
-    """The signed start of the campaign with this specification, the latest first; or why there is none."""
+    """The signed start of the campaign with this specification, the latest first; or why there is none.
+    ``digest``: of ``spec``; None for a start of that name with whichever.
+    """
     why = _no_start(spec)
     for said in starts:
         if not _starts(said, spec, digest):
@@ -96,12 +98,12 @@ def _no_start(spec: CampaignSpec) -> str:
     return f"no start of campaign {spec.name} with this specification was signed"
 
 
-def _starts(said: Attested, spec: CampaignSpec, digest: str) -> bool:
-    """Whether a statement is about the start of this campaign with exactly this specification."""
+def _starts(said: Attested, spec: CampaignSpec, digest: str | None) -> bool:
+    """Whether a statement is about the start of this campaign with exactly this specification, if any."""
     statement = said.statement
     return (
         isinstance(statement, StartStatement)
-        and statement.spec == digest
+        and digest in (None, statement.spec)
         and statement.campaign == spec.name
         and statement.area is spec.area
         and statement.service == spec.service.base_url

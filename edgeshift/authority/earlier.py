@@ -19,8 +19,8 @@ from edgeshift.messages import Step
 @dataclass(frozen=True)
 class Sent:
     """What was sent to a target, or is about to be. ``step``: of ``Step``, or another that a record names.
-    ``run``: the campaign's first run, where it is known. ``digest``, ``fingerprint``: of what was signed,
-    where they are known.
+    ``run``: the campaign's first run, where it is known, by whoever had it sent; ``start``: digest of the
+    signed start that it rests on. ``digest``, ``fingerprint``: of what was signed, where they are known.
     """
 
     step: str
@@ -28,6 +28,12 @@ class Sent:
     digest: str | None
     fingerprint: str | None
     run: str | None = None
+    start: str | None = None
+
+    @property
+    def of(self) -> tuple[str | None, int]:
+        """Which attempt it is of: of a signed start, whatever run is named; of a run where no start is."""
+        return self.start or self.run, self.attempt
 
     def is_alike(self, other: Sent) -> bool:
         """Whether the other one is of the same change, or its way back."""
@@ -61,8 +67,7 @@ def earlier_than(
     """
     first: dict[tuple[str | None, int], datetime] = {}
     for sent, at in begun:
-        of = (sent.run, sent.attempt)
-        first[of] = min(at, first.get(of, at))
+        first[sent.of] = min(at, first.get(sent.of, at))
     starts = [at for (_, attempt), at in first.items() if attempt < asked.attempt]
     backs = [one.at for one in alike if one.sent.step == Step.ROLL_BACK.value]
     changes = [one for one in alike if one.sent.step == asked.step]
@@ -71,8 +76,7 @@ def earlier_than(
         # A result has its time to the second.
         since = one.at.replace(microsecond=0)
         moments = [at for at in backs if at >= one.at] + [at for at in one.ends if at >= since]
-        of = (one.sent.run, one.sent.attempt)
-        tries = sum(other.seen for other in changes if (other.sent.run, other.sent.attempt) == of)
+        tries = sum(other.seen for other in changes if other.sent.of == one.sent.of)
         if one.seen and tries > resends:
             # Within these nobody may have been able to tell what became of it, so that it is sent once more.
             moments.append(one.at)

@@ -31,6 +31,18 @@ def test_the_attempt_before_began_with_the_first_that_it_sent() -> None:
     assert earlier_than(COMMIT, sent, ()).begun is None
 
 
+def test_runs_under_one_signed_start_are_one() -> None:
+    """Whoever can send Temporal messages names any run: neither does a request of an earlier attempt under
+    another one begin that attempt anew, nor is the same sent again more often by it.
+    """
+    runs = [Sent("commit", 1, "d", "f", name, "start") for name in ("run", "x", "y")]
+    asked = Sent("commit", 2, "d", "f", "run", "start")
+    assert earlier_than(asked, [(runs[0], after(0)), (runs[1], after(12))], ()).begun == after(0)
+    alike = [Effective(one, after(minute), seen=True) for minute, one in enumerate(runs)]
+    assert earlier_than(runs[0], (), alike[:1], resends=1).used == {}
+    assert earlier_than(runs[0], (), alike, resends=1).used == {1: after(2)}
+
+
 def test_alike_is_the_same_change_and_its_way_back() -> None:
     """By its digest or its fingerprint; another step of the same body is none of it."""
     assert ASKED.is_alike(COMMIT) and ASKED.is_alike(BACK)

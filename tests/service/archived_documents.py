@@ -165,6 +165,16 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     (Seen(), Seen, {}),
     (EvidenceGathered(run="r", spec="s"), EvidenceGathered, {"run": "r", "spec": "s"}),
     (
+        EvidenceGathered(run="r", spec="s", start="b"),
+        EvidenceGathered,
+        {"run": "r", "spec": "s", "start": "b"},
+    ),
+    (
+        Intent(step="commit", campaign="campaign/x", run="r", start="b", at=AT),
+        Intent,
+        {"step": "commit", "campaign": "campaign/x", "run": "r", "start": "b", "at": AT_TEXT},
+    ),
+    (
         Unproven(key="nothing/z/waf/p-1", why="no worker has signed it", at=AT),
         Unproven,
         {"at": AT_TEXT, "key": "nothing/z/waf/p-1", "why": "no worker has signed it", "of": ""},

@@ -15,6 +15,7 @@ import pytest
 from activities.change.intents import commit_may_show, own_commit
 from activities.connections import Connections
 from activities.records import WorkerRecords
+from activities.signed_starts import Owning
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
@@ -23,7 +24,7 @@ from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.runtime.clock import SystemClock
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.documents import Intent, contents_of, encoded, intent_key
 from tests.kit.signing import signed
 
@@ -36,6 +37,18 @@ Forge = Callable[["Kept", str, Any], Awaitable[bytes]]
 
 
 @dataclass
+class Started:
+    """Under which signed starts something is the campaign's own: none, where the run alone tells."""
+
+    starts: frozenset[str] = frozenset()
+    unread: ArchiveUnavailable | None = None
+
+    async def own(self, spec: str) -> Owning:
+        """As a worker asks for them."""
+        return Owning(self.starts, self.unread)
+
+
+@dataclass
 class Kept:
     """An archive, and the records of a worker whom its roots know."""
 
@@ -43,6 +56,7 @@ class Kept:
     keyring: Keyring
     worker: FileSigner
     connections: Connections
+    started: Started
 
     @property
     def records(self) -> WorkerRecords:
@@ -87,8 +101,9 @@ def kept_in(folder: Path) -> Kept:
     worker = FileSigner(PrivateKey(keyring.worker().read_bytes()))
     archive, roots, clock = Archive(folder / "archive"), RootsFiles(keyring.roots), SystemClock()
     records = WorkerRecords(roots, archive, clock, WorkerPen(worker, WORKER))
-    found = SimpleNamespace(archive=archive, clock=clock, records=records)
-    return Kept(archive, keyring, worker, cast(Connections, found))
+    started = Started()
+    found = SimpleNamespace(archive=archive, clock=clock, records=records, starts=started)
+    return Kept(archive, keyring, worker, cast(Connections, found), started)
 
 
 async def unsigned(kept: Kept, key: str, document: Any) -> bytes:

@@ -14,6 +14,7 @@ from activities.change.fence import Fence
 from activities.change.in_force import may_be_in_force
 from activities.change.intent_records import BY_HAND_AFTER, closed_as, is_effective
 from activities.change.intents import ClosedAs, close_intent, commit_may_show, left_in
+from activities.change.own import Own
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
@@ -49,8 +50,8 @@ async def stands(kept: Kept) -> tuple[bool, ...]:
         await kept.may_show(),
         await commit_may_show(there, ZONE, Area.ESC, LIMIT, answered=True),
         await kept.taken_up() is not None,
-        await left_in(there, ZONE, Area.ESC, "mine", "run") is not None,
-        await may_be_in_force(there, ZONE, Area.ESC, "run"),
+        await left_in(there, ZONE, Area.ESC, "mine", Own("run")) is not None,
+        await may_be_in_force(there, ZONE, Area.ESC, Own("run")),
         await is_effective(there, KEY),
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from activities.change import fence, intents
+from activities.change import fence, own
 from activities.change.intents import commit_may_show, intent_key
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
@@ -66,7 +66,7 @@ async def test_a_permit_named_as_the_beginning_of_another_is_not_blind_to_it(
     async with gate(tmp_path) as play:
         await play.control.send("PUT", "options", TAKES_ALL)
         archive, both, first = play.connections.archive, asyncio.Barrier(2), asyncio.Event()
-        create, noted = archive.create_once, intents.record_of
+        create, noted = archive.create_once, own.record_of
 
         async def by_turns(key: str, data: bytes, **how: bool) -> bool:
             if key.startswith("intent/"):

@@ -14,6 +14,8 @@ import pytest
 from activities.change.in_force import may_be_in_force, seen_commit
 from activities.change.intent_records import beside_of
 from activities.change.intents import ClosedAs, close_intent, seen_through
+from activities.change.own import Own
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import Seen
@@ -30,12 +32,18 @@ def kept(tmp_path: Path) -> Kept:
 
 
 async def stands(kept: Kept, run: str = "run") -> bool:
-    return await may_be_in_force(kept.connections, ZONE, Area.ESC, run)
+    return await may_be_in_force(kept.connections, ZONE, Area.ESC, Own(run))
 
 
 async def seen(kept: Kept, campaign: str = "mine", run: str = "run") -> bool:
+    spec = CampaignSpec.model_validate({"name": campaign, "targets": {"all": True}})
     start = SimpleNamespace(
-        target=SimpleNamespace(zone=ZONE), area=Area.ESC, campaign=campaign, origin=run, campaign_run=run
+        target=SimpleNamespace(zone=ZONE),
+        area=Area.ESC,
+        campaign=campaign,
+        spec=await kept.connections.archive.put_json(spec.model_dump(mode="json")),
+        origin=run,
+        campaign_run=run,
     )
     return await seen_commit(kept.connections, cast(ZoneStart, start)) is not None
 

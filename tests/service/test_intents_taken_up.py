@@ -22,6 +22,7 @@ from activities.change.intents import (
     own_commit,
     seen_through,
 )
+from activities.change.own import Own
 from activities.connections import Connections
 from activities.records import WorkerRecords
 from edgeshift.model.digests import canonical_bytes
@@ -78,7 +79,7 @@ class Sent:
 
     async def left(self) -> bool:
         """Whether the campaign ``mine``, in its run ``run``, may have left something in."""
-        return await left_in(self.connections, ZONE, Area.ESC, "mine", "run") is not None
+        return await left_in(self.connections, ZONE, Area.ESC, "mine", Own("run")) is not None
 
 
 @pytest.fixture

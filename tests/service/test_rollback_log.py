@@ -26,7 +26,7 @@ from edgeshift.messages import ZoneStart
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.service_api import LogJob
-from edgeshift.stores.archive import ArchiveCorrupt
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveUnavailable
 from edgeshift.stores.documents import (
     DocumentUnreadable,
     JobBefore,
@@ -65,9 +65,9 @@ async def log(kept: Kept) -> RollbackLog:
     return log
 
 
-def log_of(kept: Kept, back: bool = False) -> RollbackLog:
+def log_of(kept: Kept, back: bool = False, run: str = "run") -> RollbackLog:
     said = {"target": SimpleNamespace(zone=ZONE), "area": Area.LOG_FIELDS, "campaign": "mine"}
-    start = cast(ZoneStart, SimpleNamespace(**said, origin="run"))
+    start = cast(ZoneStart, SimpleNamespace(**said, origin=run, spec="s"))
     return RollbackLog(kept.connections, start, back=back)
 
 
@@ -146,6 +146,42 @@ async def test_records_that_no_intent_names_are_those_of_the_run(kept: Kept) -> 
     await kept.sent(PUT)
     log = log_of(kept)
     assert await log.begin("p-3") is None and list(await log.jobs()) == [7]
+
+
+async def test_what_another_run_has_sent_under_the_signed_start_is_the_campaigns_trail(kept: Kept) -> None:
+    """The run is the word of whoever had it sent. It is gone on with where it lies, and found by a later
+    attempt also once what began it is over; what was sent under another start is somebody else's.
+    """
+    theirs = log_of(kept, run="x")
+    assert await theirs.begin("q-1") == "q-1"
+    await theirs.base("r", Version(3, [RULE]))
+    await theirs.sending("r", 3, [RULE])
+    began = intent_key(ZONE, Area.LOG_FIELDS, "q-1-rules-1")
+    await kept.sent(began, run="x", start="start", trail="q-1")
+    assert await log_of(kept).left_in() is None
+    kept.started.starts = frozenset({"start"})
+    log = log_of(kept)
+    named = await log.begin("p-1")
+    assert named == f"{sha256(b'x')[:16]}/q-1"
+    await log.changing_job(JOB)
+    await kept.sent(PUT, trail=named)
+    await came_to_none(kept, began)
+    back = log_of(kept, back=True)
+    assert await back.first("r") == Version(3, [RULE]) and len(await back.sent("r")) == 1
+    assert list(await back.jobs()) == [7] and (await back.left_in()) is not None
+    await seen(kept, PUT)
+    anew = log_of(kept)
+    assert await anew.begin("p-2") == "p-2" and await anew.base("r", Version(9, [])) == Version(9, [])
+
+
+async def test_a_start_that_cannot_be_read_now_is_waited_for(kept: Kept) -> None:
+    """What is left in may be under it: that nothing is to be taken back is not told without it."""
+    kept.started.unread = ArchiveUnavailable("not now")
+    with pytest.raises(ArchiveUnavailable, match="not now"):
+        await log_of(kept, back=True).left_in()
+    await kept.sent(PUT)
+    await kept.records.create(f"{RUN}/job-7", JobBefore(logpull_options="fields=RayID"))
+    assert list(await log_of(kept, back=True).jobs()) == [7]
 
 
 @forged

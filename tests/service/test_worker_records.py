@@ -21,6 +21,7 @@ from activities.change.intents import (
     seen_through,
     unproven_last,
 )
+from activities.change.own import Own
 from activities.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas.evidence import EvidenceVerdict
@@ -149,7 +150,7 @@ async def test_a_forged_word_that_it_was_seen_to_its_end_is_none(kept: Kept, for
     await close_intent(kept.connections, KEY, ClosedAs.ANSWERED)
     kept.lay(SEEN, await forge(kept, SEEN, Seen()))
     assert await kept.taken_up() is not None
-    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is not None
+    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", Own("run")) is not None
     kept.path(SEEN).unlink()
     await seen_through(kept.connections, ZONE, Area.ESC, {KEY})
     assert await kept.taken_up() is None
@@ -167,20 +168,18 @@ async def test_a_forged_intent_keeps_its_zone_for_as_long_as_a_change_may_show(
     kept.lay(KEY, data)
     assert await kept.may_show()
     assert await kept.taken_up() is None
-    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is None
-    assert await may_be_in_force(kept.connections, ZONE, Area.ESC, "run")
+    assert await left_in(kept.connections, ZONE, Area.ESC, "mine", Own("run")) is None
+    assert await may_be_in_force(kept.connections, ZONE, Area.ESC, Own("run"))
     kept.lay(KEY, data, ago=LIMIT + timedelta(seconds=1))
     assert not await kept.may_show()
 
 
-async def test_what_stands_under_the_own_permit_is_not_read(kept: Kept) -> None:
-    """It does not count for what may show beside it, whatever it is; what another permit has does."""
-    kept.lay(KEY, b"<html>")
-    kept.lay(f"{KEY}-override-1", b"<html>")
-    assert not await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY)
-    kept.lay(f"{KEY}2", b"<html>")
+@pytest.mark.parametrize("name", ["", "-override-1", "2"])
+async def test_what_cannot_be_read_is_nobodys_own(kept: Kept, name: str) -> None:
+    """Whatever it is called: it may be of another permit, whose name begins like one's own."""
+    kept.lay(f"{KEY}{name}", b"<html>")
     with pytest.raises(DocumentUnreadable):
-        await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY)
+        await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY.rpartition("/")[2])
 
 
 async def test_a_genuine_intent_is_hidden_by_no_forged_one(kept: Kept) -> None:

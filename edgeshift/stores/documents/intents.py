@@ -69,15 +69,28 @@ class Intent(Document):
     change, by whoever takes a change up again, and by the invariants.
 
     ``step``: of ``Step``, or ``opened`` or ``given_up``. ``at``: for as long as a migration may take from
-    then on, no other commit of the target is sent. ``run``: the campaign's first run. ``digest``,
-    ``fingerprint``, ``proposal``, ``snapshot``: of what was signed, SHA-256. ``drawn``: tells this record
-    from one that another process wrote; not there where the permit was given up. ``trail``: of log-fields,
-    where what was there before lies (documents/log_fields.py). ``permit``: the name of its permit, which
-    is its caller's choice; not there in records of earlier versions. Others that are None were not recorded.
+    then on, no other commit of the target is sent. ``run``: the campaign's first run, as whoever asked for
+    the change told it. ``start``: digest of the signed start that it rests on, as the door found it; not
+    there where names count. ``digest``, ``fingerprint``, ``proposal``, ``snapshot``: of what was signed,
+    SHA-256. ``drawn``: tells this record from one that another process wrote; not there where the permit was
+    given up. ``trail``: of log-fields, where what was there before lies (documents/log_fields.py).
+    ``permit``: the name of its permit, which is its caller's choice; not there in records of earlier
+    versions. Others that are None were not recorded.
     """
 
     optional: ClassVar[frozenset[str]] = frozenset(
-        {"digest", "fingerprint", "proposal", "snapshot", "run", "attempt", "drawn", "trail", "permit"}
+        {
+            "digest",
+            "fingerprint",
+            "proposal",
+            "snapshot",
+            "run",
+            "start",
+            "attempt",
+            "drawn",
+            "trail",
+            "permit",
+        }
     )
 
     step: str
@@ -88,6 +101,7 @@ class Intent(Document):
     proposal: str | None = None
     snapshot: str | None = None
     run: str | None = None
+    start: str | None = None
     attempt: int | None = None
     drawn: str | None = None
     trail: str | None = None

@@ -2,9 +2,10 @@
 
 Records under ``before/<zone>/log-fields/<run>/<trail>/``, where ``<run>`` are the first 16 digits of the
 SHA-256 of the campaign's first run, and ``<trail>`` is the permit of the commit that began it, which found
-nothing of the run left in the zone; each commit's intent names it. Where an intent names none, they are under
-``<run>/``. Written by activities/log_fields/rollback_log.py before each request, read by it to take exactly
-the campaign's own out again.
+nothing of the campaign left in the zone; each commit's intent names it, as ``<run>/<trail>`` where that lies
+with the records of another run than its own. Where an intent names none, they are under ``<run>/``. Written
+by activities/log_fields/rollback_log.py before each request, read by it to take exactly the campaign's own
+out again.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Confirm, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.stores.documents import Advice, put_document
+from edgeshift.stores.documents import Advice, Intent, put_document
 from edgeshift_always_https.documents import AlwaysHttpsRecord
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
 from edgeshift_always_https.rules import other
@@ -106,14 +106,15 @@ class AlwaysHttpsActivities:
                 return Watched.as_unsure(NOT_ENOUGH)
             await seen_through(self._connections, zone, start.area, own.sent)
         shows = Shows(value=wanted).reason()
-        return Watched.as_done(shows, record=await self._record(message, text_of(shows), wanted))
+        sent = own.record if own is not None else None
+        return Watched.as_done(shows, record=await self._record(message, text_of(shows), wanted, sent))
 
     async def _wanted(self, start: ZoneStart) -> OnOff:
         """The value that the campaign sets."""
         spec = await self._connections.spec(start.spec)
         return spec.section(AlwaysHttpsSection).value
 
-    async def _record(self, message: Watch, said: str, value: OnOff) -> str:
+    async def _record(self, message: Watch, said: str, value: OnOff, sent: Intent | None) -> str:
         """How it ended, archived: the digest."""
         prepared = message.prepared
         record = AlwaysHttpsRecord(
@@ -130,5 +131,5 @@ class AlwaysHttpsActivities:
             value=value,
         )
         kept = await put_document(self._connections.archive, record, verify=True)
-        await self._connections.results.record_watched(message, kept)
+        await self._connections.results.record_watched(message, kept, sent)
         return kept

@@ -95,6 +95,12 @@ async def in_a_later_attempt(a: Attack) -> Dress:
     return replace(dress, start=dress.start.model_copy(update={"attempt": HIGH}))
 
 
+async def in_another_run(a: Attack) -> Dress:
+    """As of a run of the campaign that never was: what people have signed counts for it all the same."""
+    dress = await in_its_own_name(a)
+    return replace(dress, start=dress.start.model_copy(update={"origin": f"{ENEMY}-run"}))
+
+
 async def on_the_way_back(a: Attack) -> Dress:
     """As if the change had been made, and were taken back."""
     return replace(await in_its_own_name(a), back=True)

@@ -24,6 +24,7 @@ from tests.forgeries.running.dresses import (
     by_a_strangers_proxy,
     by_a_strangers_service,
     in_a_later_attempt,
+    in_another_run,
     in_its_own_name,
     of_another_zone,
     on_the_way_back,
@@ -47,7 +48,7 @@ Made = TypeVar("Made", bound=BaseModel)
 
 Make = Callable[[Attack, Dress], Awaitable[Made]]
 
-ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt)
+ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt, in_another_run)
 PERMITS: tuple[Dressing, ...] = (under_an_empty_name, under_a_name_of_two_parts, below_what_was_sent)
 SPECS: tuple[Dressing, ...] = (by_a_strangers_service, by_a_strangers_proxy)
 PLANTED: tuple[Dressing, ...] = (
