@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -21,18 +22,19 @@ from edgeshift.authority.door import (
     decided,
     halted,
     last_word,
+    rejects,
     start_of,
     starts_then,
     target_refused,
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
-from edgeshift.authority.roots import Roots, leads_away
-from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
+from edgeshift.authority.roots import Role, Roots, leads_away
+from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
 from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.model.sign_off import Choice, SignOffPolicy
+from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -83,7 +85,9 @@ class NotSigned(Exception):
 
 
 class NotLetByRoots(NotSigned):
-    """The roots do not know the service, or another address or reference of the campaign file."""
+    """The roots do not know the service, or another address or reference of the campaign file; or of a
+    rollback, who has started what it undoes, or agreed to it.
+    """
 
 
 class RootsUnreadable(NotLetByRoots):
@@ -281,12 +285,21 @@ class Authority:
         starts, lost = await self._told(await self._records.starts_as_far(asked.campaign))
         subjects = frozenset({change.digest, change.fingerprint})
         decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects, oldest=True))
-        try:
+
+        async def refuse(roots: Roots) -> None:
             await self._refuse_never_started(asked, frozen, starts, roots)
             await self._refuse_other_rollback(change, asked, starts, decisions, roots)
+
+        try:
+            await refuse(roots)
         except NotSigned as why:
             # It may rest on what can be read another time.
-            raise next((one.unread for one in (lost, damaged) if one and one.unread), why) from None
+            if unread := next((one.unread for one in (lost, damaged) if one and one.unread), None):
+                raise unread from None
+            with suppress(NotSigned):
+                await refuse(roots.knowing(starts, Role.STARTER).knowing(decisions, Role.APPROVER))
+                why = NotLetByRoots(f"{why}, by the roots as they are")
+            raise why from None
 
     async def _refuse_never_started(
         self, asked: Asked, frozen: Targets, starts: Sequence[Attested], roots: Roots
@@ -325,7 +338,7 @@ class Authority:
             raise NotSigned(why, uncounted=True)
         if damaged is not None:
             raise damaged
-        if lost is not None and any(_rejects(said) for said in decisions):
+        if lost is not None and any(rejects(said) for said in decisions):
             # A reopening voids what was approved before it, where somebody had rejected.
             raise lost
 
@@ -382,8 +395,3 @@ class Authority:
             evidence_digest=change.evidence,
             passed=passed,
         )
-
-
-def _rejects(said: Attested) -> bool:
-    statement = said.statement
-    return isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT
