@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from activities.commit_caps import CommitCaps, caps_of
+from activities.commit_caps import CommitCaps
 from activities.evidence_at_the_door import evidence_passes
 from activities.records import WorkerRecords
 from edgeshift.authority.door import (
@@ -205,28 +205,29 @@ class Authority:
         """Raises NotSigned where the step does not rest on what people signed; ArchiveError where that cannot
         be read. ``spec``: of ``change.start.spec``, its durations scaled.
         """
-        roots = await self._refuse(change, spec, frozen, now)
-        if roots is None or change.step is not Step.COMMIT:
-            return
-        start = change.start
-        caps = caps_of(roots.file, spec.name, start.target, start.attempt, now)
-        if full := await self._caps.take(caps, change.permit.name):
+        await self._refuse(change, spec, frozen, now)
+        await self._refuse_full(change, spec, now, sent=False)
+
+    async def _refuse_full(self, change: Change, spec: CampaignSpec, now: datetime, *, sent: bool) -> None:
+        if full := await self._caps.full(change, spec.name, self._current(), now, sent=sent):
             raise NotSigned(str(full), halted=True, full=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
-        """The same of a step that was checked before, and has its places of the caps. Its evidence passed
-        then, and does not change; people's words may have.
+        """The same of a step that was checked before, without the caps. Its evidence passed then, and does
+        not change; people's words may have.
         """
         await self._refuse(change, spec, frozen, now, again=True)
 
     async def check_earlier(
         self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, earlier: Earlier
     ) -> None:
-        """The same of a step of which is known by now what was sent before it: raises NotSigned where what
-        people signed was used for that, or where nobody has signed that its attempt begins.
+        """The same of a step that is about to be sent, of which is known by now what was sent before it:
+        raises NotSigned where what people signed was used for that, where nobody has signed that its attempt
+        begins, or where the hour is full by now: only here does a try take its place of that.
         """
         if earlier.used or change.start.attempt > 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)
+        await self._refuse_full(change, spec, now, sent=True)
 
     async def _refuse(
         self,
@@ -237,14 +238,14 @@ class Authority:
         *,
         again: bool = False,
         earlier: Earlier | None = None,
-    ) -> Roots | None:
-        """Raises NotSigned; else the roots that ask for signatures, if any."""
+    ) -> None:
+        """Raises NotSigned, as far as the roots ask for signatures."""
         start = change.start
         if why := self.refuses_service(spec):
             raise NotLetByRoots(why)
         roots = self._current()
         if roots is None or not roots.signed:
-            return None
+            return
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             raise NotSigned("it is of another campaign than its specification")
         asked = await self._asked(change, spec, now, again=again)
@@ -252,7 +253,7 @@ class Authority:
             asked = replace(asked, earlier=earlier)
         if change.step is Step.ROLL_BACK:
             await self._refuse_way_back(change, asked, frozen, roots)
-            return roots
+            return
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
@@ -276,7 +277,6 @@ class Authority:
             if why := begun_again(asked, found, agains, roots):
                 raise NotSigned(why)
         await self._refuse_undecided(change, asked, found, roots, now)
-        return roots
 
     async def _refuse_way_back(self, change: Change, asked: Asked, frozen: Targets, roots: Roots) -> None:
         """Raises NotSigned where a rollback is of something that people had not started and agreed to.
