@@ -149,7 +149,7 @@ class ValidationWindow:
                     summary="evidence of the window",
                     **how,
                 )
-                found = await self._parts.waits.unless_stopped(reading)
+                found: Gathered = await self._parts.waits.unless_stopped(reading)
                 if not found.told:
                     self._parts.reporter.was_not_heard()
                 return found

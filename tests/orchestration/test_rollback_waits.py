@@ -63,7 +63,7 @@ async def test_a_rollback_without_a_turn_waits_for_days_and_is_told_as_failed(
     start = SimpleNamespace(index=0, campaign_run="r")
     zone = SimpleNamespace(start=start, enter=lambda phase: None)
     parts = SimpleNamespace(zone=zone, changes=SimpleNamespace(make=make))
-    change, prepared = Reversible(cast(Any, parts), cast(Any, None)), Prepared.model_construct()
+    change, prepared = Reversible(cast(Any, parts), cast(Any, None)), cast(Any, Prepared).model_construct()
     with pytest.raises(Ended, match="not by the roots") as found:
         await change._roll_back(prepared, "", ())
     assert found.value.outcome is ZoneOutcome.FAILED

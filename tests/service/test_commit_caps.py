@@ -81,7 +81,7 @@ async def test_of_two_commits_side_by_side_one_has_the_last_place_of_the_hour(tm
                 await looked.wait()
             return found
 
-        there.authority._caps.full = together  # type: ignore[method-assign]
+        there.authority._caps.full = together  # type: ignore[method-assign,assignment]
         results = await asyncio.gather(*(door.commit(permit=number) for number in (1, 2)))
         assert await door.sent() == 1, results
         (held,) = (one for one in results if one.status is ChangeStatus.NOTHING_HAPPENED)

@@ -22,7 +22,7 @@ from tests.service.gate_kit import gate
 from tests.service.test_full_pace import fullest
 from tests.service.test_pacing import skipping
 
-WRITERS = 60
+WRITERS = 100
 STALLS_FOR = 25.0
 
 
