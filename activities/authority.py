@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from activities.commit_caps import CommitCaps, caps_of
+from activities.commit_caps import CommitCaps
 from activities.evidence_at_the_door import evidence_passes
 from activities.records import WorkerRecords
 from edgeshift.authority.door import (
@@ -21,18 +22,19 @@ from edgeshift.authority.door import (
     decided,
     halted,
     last_word,
+    rejects,
     start_of,
     starts_then,
     target_refused,
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
-from edgeshift.authority.roots import Roots, leads_away
-from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
+from edgeshift.authority.roots import Role, Roots, leads_away
+from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
 from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.model.sign_off import Choice, SignOffPolicy
+from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -83,7 +85,9 @@ class NotSigned(Exception):
 
 
 class NotLetByRoots(NotSigned):
-    """The roots do not know the service, or another address or reference of the campaign file."""
+    """The roots do not know the service, or another address or reference of the campaign file; or of a
+    rollback, who has started what it undoes, or agreed to it.
+    """
 
 
 class RootsUnreadable(NotLetByRoots):
@@ -201,28 +205,29 @@ class Authority:
         """Raises NotSigned where the step does not rest on what people signed; ArchiveError where that cannot
         be read. ``spec``: of ``change.start.spec``, its durations scaled.
         """
-        roots = await self._refuse(change, spec, frozen, now)
-        if roots is None or change.step is not Step.COMMIT:
-            return
-        start = change.start
-        caps = caps_of(roots.file, spec.name, start.target, start.attempt, now)
-        if full := await self._caps.take(caps, change.permit.name):
+        await self._refuse(change, spec, frozen, now)
+        await self._refuse_full(change, spec, now, sent=False)
+
+    async def _refuse_full(self, change: Change, spec: CampaignSpec, now: datetime, *, sent: bool) -> None:
+        if full := await self._caps.full(change, spec.name, self._current(), now, sent=sent):
             raise NotSigned(str(full), halted=True, full=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
-        """The same of a step that was checked before, and has its places of the caps. Its evidence passed
-        then, and does not change; people's words may have.
+        """The same of a step that was checked before, without the caps. Its evidence passed then, and does
+        not change; people's words may have.
         """
         await self._refuse(change, spec, frozen, now, again=True)
 
     async def check_earlier(
         self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, earlier: Earlier
     ) -> None:
-        """The same of a step of which is known by now what was sent before it: raises NotSigned where what
-        people signed was used for that, or where nobody has signed that its attempt begins.
+        """The same of a step that is about to be sent, of which is known by now what was sent before it:
+        raises NotSigned where what people signed was used for that, where nobody has signed that its attempt
+        begins, or where the hour is full by now: only here does a try take its place of that.
         """
         if earlier.used or change.start.attempt > 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)
+        await self._refuse_full(change, spec, now, sent=True)
 
     async def _refuse(
         self,
@@ -233,20 +238,20 @@ class Authority:
         *,
         again: bool = False,
         earlier: Earlier | None = None,
-    ) -> Roots | None:
-        """Raises NotSigned; else the roots that ask for signatures, if any."""
+    ) -> None:
+        """Raises NotSigned, as far as the roots ask for signatures."""
         start = change.start
         if why := self.refuses_service(spec):
             raise NotLetByRoots(why)
         roots = self._current()
         if roots is None or not roots.signed:
-            return None
+            return
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             raise NotSigned("it is of another campaign than its specification")
         if change.step is Step.ROLL_BACK:
             asked = await self._asked(change, spec, now, again=again)
             await self._refuse_way_back(change, asked, frozen, roots)
-            return roots
+            return
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
@@ -273,7 +278,6 @@ class Authority:
             if why := begun_again(asked, found, agains, roots, now):
                 raise NotSigned(why)
         await self._refuse_undecided(change, asked, found, roots, now)
-        return roots
 
     async def _refuse_way_back(self, change: Change, asked: Asked, frozen: Targets, roots: Roots) -> None:
         """Raises NotSigned where a rollback is of something that people had not started and agreed to.
@@ -282,12 +286,21 @@ class Authority:
         starts, lost = await self._told(await self._records.starts_as_far(asked.campaign))
         subjects = frozenset({change.digest, change.fingerprint})
         decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects, oldest=True))
-        try:
+
+        async def refuse(roots: Roots) -> None:
             await self._refuse_never_started(asked, frozen, starts, roots)
             await self._refuse_other_rollback(change, asked, starts, decisions, roots)
+
+        try:
+            await refuse(roots)
         except NotSigned as why:
             # It may rest on what can be read another time.
-            raise next((one.unread for one in (lost, damaged) if one and one.unread), why) from None
+            if unread := next((one.unread for one in (lost, damaged) if one and one.unread), None):
+                raise unread from None
+            with suppress(NotSigned):
+                await refuse(roots.knowing(starts, Role.STARTER).knowing(decisions, Role.APPROVER))
+                why = NotLetByRoots(f"{why}, by the roots as they are")
+            raise why from None
 
     async def _refuse_never_started(
         self, asked: Asked, frozen: Targets, starts: Sequence[Attested], roots: Roots
@@ -326,7 +339,7 @@ class Authority:
             raise NotSigned(why, uncounted=True)
         if damaged is not None:
             raise damaged
-        if lost is not None and any(_rejects(said) for said in decisions):
+        if lost is not None and any(rejects(said) for said in decisions):
             # A reopening voids what was approved before it, where somebody had rejected.
             raise lost
 
@@ -385,8 +398,3 @@ class Authority:
             evidence_digest=change.evidence,
             passed=passed,
         )
-
-
-def _rejects(said: Attested) -> bool:
-    statement = said.statement
-    return isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from activities.records import WorkerRecords
-from edgeshift.authority.roots import RootsFile
+from edgeshift.authority.roots import Roots, RootsFile
+from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import Target
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import CountedCommit
@@ -68,16 +69,30 @@ class CommitCaps:
         self._recorded = recorded
         self._known: OrderedDict[str, _Places] = OrderedDict()
 
-    async def take(self, caps: Sequence[Cap], permit: str) -> Cap | None:
+    async def full(
+        self, change: Change, campaign: str, roots: Roots | None, now: datetime, *, sent: bool
+    ) -> Cap | None:
+        """The cap that lets no such change through for now, else None: then it has its places. ``campaign``:
+        its name; ``sent``: as ``take`` has it. Raises ArchiveError.
+        """
+        if roots is None or not roots.signed or change.step is not Step.COMMIT:
+            return None
+        caps = caps_of(roots.file, campaign, change.start.target, change.start.attempt, now)
+        return await self.take(caps, change.permit.name, sent=sent)
+
+    async def take(self, caps: Sequence[Cap], permit: str, *, sent: bool = True) -> Cap | None:
         """Take a place of each; else the one that has none left. Nothing is given back, so that all are
-        looked at before any is taken: one that has none left uses up no place of the others. Raises
-        ArchiveError.
+        looked at before any is taken: one that has none left uses up no place of the others. ``sent``:
+        whether it is about to be sent; before that, one of which each try takes a place is only looked at,
+        since a try may never have its turn to call. Raises ArchiveError.
         """
         needed = [cap for cap in caps if not await self._is_counted(cap)]
         for cap in needed:
             if not await self._has_room(cap):
                 return cap
         for cap in needed:
+            if not sent and not cap.counted:
+                continue
             place = await self._place(cap, permit)
             if place is None:
                 return cap

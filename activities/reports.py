@@ -41,6 +41,19 @@ async def tell_campaign(connections: Connections, announce: Announce) -> None:
         raise ApplicationError(text, type=kind, non_retryable=True) from None
 
 
+async def told_unless_gone(connections: Connections, announce: Announce) -> bool:
+    """Send the report that an activity ends with; whether it was taken. What else the activity did counts
+    also where the campaign was ended from outside, or is not known: one that goes on asks its zones again.
+    """
+    try:
+        await tell_campaign(connections, announce)
+    except ApplicationError as failure:
+        if failure.type != "CampaignGone":
+            raise
+        return False
+    return True
+
+
 async def _has_closed(handle: WorkflowHandle[Any, Any]) -> bool:
     """Whether the campaign came to its own end. One that was terminated may be reset, or started again."""
     try:

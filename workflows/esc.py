@@ -190,10 +190,13 @@ class EscScope:
                     # The word that would have said so was not sent: the next one says it.
                     self._zone.to_release = releases
                     raise
-                if found.prepared.verdict is Verdict.READY:
+                told = found.gathered is None or found.gathered.told
+                if found.prepared.verdict is Verdict.READY and told:
                     self._zone.heard = True
                 else:
                     self._zone.to_release = releases
+                if not told:
+                    self._parts.reporter.was_not_heard()
             return found
 
         probed = await self._parts.waits.served(probe)

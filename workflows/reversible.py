@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from workflows import options
-    from workflows.zone.changing import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN
+    from workflows.zone.changing import WITHOUT_A_TURN
     from workflows.zone.ending import Course, Reached, nothing_held
     from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import ZoneParts
@@ -42,6 +42,14 @@ with workflow.unsafe.imports_passed_through():
 
 MOST_TRIES_BACK = 20
 """How often the way back is tried before a person has to."""
+
+LONGEST_WITHOUT_A_TURN = timedelta(days=4)
+"""How long the way back waits in all while it has no turn, or the worker's roots do not let it through. Then
+its tries count, and a person has to.
+"""
+
+LONGEST_PAUSE = timedelta(hours=1)
+"""The longest of its pauses meanwhile: a history has room for all of them (11 events each, of 51,200)."""
 
 LEASE_BACK = timedelta(minutes=2)
 """How long one try of the way back may take to be sent. Nobody grants it, since nothing is exempt from
@@ -74,6 +82,8 @@ class Reversible:
         self._parts = parts
         self._zone = parts.zone
         self._work = work
+        self._without_turn = timedelta(0)
+        """How long the way back has waited for a turn, over all of its tries."""
 
     async def to_an_end(
         self, course: Course, let_go: Callable[[], Awaitable[None]] = nothing_held
@@ -258,13 +268,19 @@ class Reversible:
         raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.NOT_ROLLED_BACK, because=why, then=then))
 
     async def _send_back(self, back: Prepared, number: int) -> ChangeResult:
-        """One try of the way back, which does not count while the service is not to be called."""
+        """One try of the way back, which does not count while the service is not to be called, nor, for some
+        days, while it has no turn.
+        """
         for held in count():
             result = await self._parts.changes.make(back, self._way_back(number + held * MOST_TRIES_BACK))
             # No permit of the campaign's was used for it.
             self._zone.to_release = None
-            if not result.turn and held < MOST_WITHOUT_A_TURN:
-                await workflow.sleep(WITHOUT_A_TURN, summary="before the next turn is asked for")
+            if not result.turn and self._without_turn < LONGEST_WITHOUT_A_TURN:
+                since = workflow.now()
+                pause = pause_without_turn(self._without_turn)
+                await workflow.sleep(pause, summary="before the next turn is asked for")
+                # As long as it was: before pauses grew, each was a minute.
+                self._without_turn += workflow.now() - since
                 continue
             if result.hold is None or not self._parts.waits.may_wait():
                 break
@@ -327,6 +343,13 @@ class Reversible:
                 unseen = Reason(code=ReasonCode.NOT_LOOKED_AT_AGAIN, because=(failed(failure),))
                 return Watched(said=text_of(unseen), why=(unseen,))
             return Watched.as_worse(Reason(code=ReasonCode.NOT_WATCHED, because=(failed(failure),)))
+
+
+def pause_without_turn(waited: timedelta) -> timedelta:
+    """How long the way back waits before it asks for its next turn, after so much waiting: a minute at first,
+    then longer, by little of what it has waited already.
+    """
+    return min(LONGEST_PAUSE, max(WITHOUT_A_TURN, waited / 8))
 
 
 def _why_not(result: ChangeResult) -> Reasons:

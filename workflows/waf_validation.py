@@ -149,7 +149,10 @@ class ValidationWindow:
                     summary="evidence of the window",
                     **how,
                 )
-                return await self._parts.waits.unless_stopped(reading)
+                found: Gathered = await self._parts.waits.unless_stopped(reading)
+                if not found.told:
+                    self._parts.reporter.was_not_heard()
+                return found
 
         # It may tell the campaign by itself.
         await self._zone.see_first()

@@ -35,6 +35,7 @@ from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.service_api import ServiceError
+from edgeshift.service_api.caller import Still
 from edgeshift.stores.archive import ArchiveError, ArchiveMisconfigured
 
 CHECKED_AGAIN_AFTER = 1.0
@@ -273,9 +274,10 @@ class Fence:
         if activity.is_cancelled() and not whole:
             raise NotSent("it was called off before it was sent")
 
-    async def intend(self, what: str = "") -> None:
-        """Create the intent, once. Raises NotSent with an unknown outcome where it exists already, and as
-        nothing where the permit was given up meanwhile.
+    async def intend(self, what: str = "") -> Still:
+        """Create the intent, once; what asks again for the time, where it is not sent at once. Raises NotSent
+        with an unknown outcome where it exists already, and as nothing where the permit was given up
+        meanwhile.
         """
         await self._refuse_what_was_stopped()
         await self._refuse_what_was_used()
@@ -295,6 +297,7 @@ class Fence:
         if self.alone:
             await self._refuse_beside_another()
         self.check_time()
+        return self.check_time
 
     async def _refuse_beside_another(self) -> None:
         """Of two who looked before either had created its intent, at least one sees the other's now. Raises

@@ -15,6 +15,7 @@ from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
 from edgeshift.model.fleet import campaign_id
+from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.archive_keys import is_part
 
 NO_PERMIT = "its permit has a name that no campaign gives one"
@@ -37,11 +38,14 @@ class SignedTargets:
 
     async def have(self, start: ZoneStart) -> bool:
         """Whether a start of this specification has the target in its list; True where nobody needs one.
-        Raises ArchiveError.
+        Raises ArchiveError, also where the roots cannot be read, as when somebody is replacing them: whoever
+        asks does so again.
         """
         roots = self._roots()
-        if roots is None or isinstance(roots, NotSigned):
-            return roots is None
+        if isinstance(roots, NotSigned):
+            raise ArchiveUnavailable(str(roots))
+        if roots is None:
+            return True
         spec = await self._connections.spec(start.spec)
         if start.campaign != campaign_id(spec.name) or start.area is not spec.area:
             return False

@@ -26,7 +26,7 @@ from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
 from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
-from activities.reports import awaiting, tell_campaign
+from activities.reports import awaiting, told_unless_gone
 from activities.stable_read import twice
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
@@ -172,11 +172,11 @@ class EscActivities:
         )
         prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
         joins = not doubts and start.policy.sign_off.per != "zone"
-        await tell_campaign(
+        told = await told_unless_gone(
             self._connections,
             awaiting(start, prepared, sequence=message.sequence, releases=message.releases, joins=joins),
         )
-        return Probed(prepared=prepared, gathered=gathered)
+        return Probed(prepared=prepared, gathered=gathered.model_copy(update={"told": told}))
 
     def _prober(self, spec: CampaignSpec) -> Prober:
         return self._connections.ways(spec).prober(self._connections.clock)

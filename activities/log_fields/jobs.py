@@ -20,7 +20,7 @@ from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.runtime.redaction import register_secret
 from edgeshift.service_api import LogJob, NotFound
-from edgeshift.service_api.caller import BeforeSend
+from edgeshift.service_api.caller import BeforeSend, Still
 from edgeshift.stores.documents import JobBefore
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
@@ -197,10 +197,10 @@ class JobsWriter:
         step = self._step
 
         async def request(intend: BeforeSend) -> object:
-            async def checked() -> None:
+            async def checked() -> Still | None:
                 if made_of is not None and self._clock.monotonic() - made_of > OLD_AFTER:
                     raise ReadTooLongAgo
-                await intend()
+                return await intend()
 
             return await step.client.update_log_job(step.zone.id, job.id, body, before_send=checked)
 

@@ -24,7 +24,7 @@ from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.messages import Step as Kind
 from edgeshift.model.counts import agreed
 from edgeshift.service_api import NotFound, ServiceClient, ServiceError
-from edgeshift.service_api.caller import BeforeSend
+from edgeshift.service_api.caller import BeforeSend, Still
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
 
@@ -63,8 +63,8 @@ async def write(
 ) -> ChangeResult:
     """One fenced request of a step that has several, each with its own intent."""
 
-    async def intend() -> None:
-        await step.fence.intend(what)
+    async def intend() -> Still:
+        return await step.fence.intend(what)
 
     result = await step.fence.send(lambda: request(intend))
     await step.fence.confirm(result)

@@ -13,7 +13,7 @@ from activities.change.intent_records import now_of
 from activities.change.own import own_of, run_of
 from activities.connections import Connections
 from activities.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
-from activities.reports import tell_campaign
+from activities.reports import told_unless_gone
 from activities.stable_read import twice
 from edgeshift.areas import waf
 from edgeshift.areas.evidence import EvidenceVerdict
@@ -90,6 +90,7 @@ class EvidenceActivities:
         said = EvidenceGathered(run=run_of(start), spec=start.spec, start=begun_by)
         # Somebody may have gathered the same: that counts, where a worker did.
         await self._connections.records.create(gathered_key(zone, found), said)
+        told = True
         if message.announce:
             report = ZoneReport(
                 campaign_run=start.campaign_run,
@@ -103,8 +104,9 @@ class EvidenceActivities:
                 fingerprint=message.fingerprint,
                 joins=evidence.verdict is EvidenceVerdict.PASS,
             )
-            await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
-        return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200])
+            announce = Announce(campaign=start.campaign, report=report)
+            told = await told_unless_gone(self._connections, announce)
+        return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200], told=told)
 
     async def _unlike(
         self, message: GatherEvidence, margin: timedelta, body: dict[str, Any], validated: Validated | None

@@ -337,6 +337,12 @@ def agreed_then(
     return False
 
 
+def rejects(said: Attested) -> bool:
+    """Whether it is a rejection."""
+    statement = said.statement
+    return isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT
+
+
 def _is_about(asked: Asked, statement: DecisionStatement, start: Attested) -> bool:
     """Whether a decision is about what is asked. An approval is of one start and one attempt; a rejection
     stands until the zone is reopened, also where the campaign was started anew.

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from edgeshift.authority.signers import Signers
+from edgeshift.authority.signers import AllowedKey, Signers
 from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.statements import Attested
 from edgeshift.campaign_file.parts import DIRECT
@@ -217,6 +217,21 @@ class Roots:
         """
         file = self.file.model_copy(update={"policy": LeastPolicy(proof=self.file.policy.proof)})
         return Roots(file, Signers(list(self.signers.keys)))
+
+    def knowing(self, said: Iterable[Attested], role: Role) -> Roots:
+        """These, but that whoever has signed these is known and may, in this role: by which it is judged
+        whether roots that people were taken out of are all that stands in the way. They let nothing through.
+        """
+        people, keys = dict(self.file.people), list(self.signers.keys)
+        for one in said:
+            by = one.statement.by
+            roles = people[by].roles | {role} if by in people else frozenset({role})
+            accounts = people[by].accounts if by in people else ()
+            people[by] = PersonRoot(roles=roles, accounts=accounts)
+            if not self.signers.knows(one.key):
+                keys.append(AllowedKey(one.key, (by,)))
+        file = self.file.model_copy(update={"people": people})
+        return Roots(file, Signers(keys, self.signers.revoked))
 
     def refuses_service(self, spec: CampaignSpec, kept: Kept) -> str | None:
         """Why a campaign may not send its secrets where its file says, or None. ``kept``: looks up proxies

@@ -62,6 +62,10 @@ class Signers:
         """Everybody who has a key."""
         return frozenset(name for allowed in self.keys for name in allowed.names)
 
+    def knows(self, key: PublicKey) -> bool:
+        """Whether it is anybody's, revoked or not."""
+        return key.blob in self._by_key
+
     def may_sign(self, key: PublicKey, name: str, at: datetime, namespace: str = NAMESPACE) -> str | None:
         """Why this key does not sign for this name at that time, or None where it does."""
         if key.id in self.revoked:

@@ -141,11 +141,14 @@ class GatherEvidence(Message):
 
 
 class Gathered(Message):
-    """The evidence's digest in the archive and what it says."""
+    """The evidence's digest in the archive and what it says. ``told``: False where the campaign could not be
+    told of it, since it was ended from outside.
+    """
 
     evidence: str
     verdict: EvidenceVerdict
     why: str
+    told: bool = True
 
 
 class OpenTicket(Message):

@@ -33,6 +33,11 @@ class ByAddress:
         self._user = user
         self._address = address
 
+    @property
+    def turn_lasts(self) -> float:
+        """As long as the user's: the address has a second to itself, again and again."""
+        return self._user.turn_lasts
+
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """The user's slot first, then the turn of the address. Raises what the user's pacer raises, and
         NoLease.

@@ -51,6 +51,10 @@ _ANSWERS = 16
 class Pacer(Protocol):
     """Whatever says when the next call may be made."""
 
+    @property
+    def turn_lasts(self) -> float:
+        """Seconds after which a turn is over: whoever has not called by then waits for another one."""
+
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """Return when one call may be made, with the credential of this reference; ``ended`` then tells what
         became of it. Cancelling it costs nobody a slot. Raises CircuitIsOpen where calls are held, and
@@ -69,6 +73,8 @@ class Pacer(Protocol):
 
 class Unpaced:
     """Every call at once: for tests, and for services without a limit."""
+
+    turn_lasts = math.inf
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """Return at once."""
@@ -177,6 +183,11 @@ class SlotPacer:
             else:
                 self._line.remove(waiting)
             raise
+
+    @property
+    def turn_lasts(self) -> float:
+        """As long as a slot may be spent late, by the last lease."""
+        return self._late
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
         """Learn what became of a call; calls may be held from now on."""

@@ -4,6 +4,7 @@ end.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -43,9 +44,12 @@ A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-BeforeSend = Callable[[], Awaitable[None]]
+Still = Callable[[], None]
+"""Asks whether a write may be sent still. What it raises keeps the write from being sent."""
+
+BeforeSend = Callable[[], Awaitable[Still | None]]
 """Called when a write's turn has come, just before it is sent. What it raises keeps the write from being
-sent.
+sent. What it returns is called where it has taken so long that another turn was waited for.
 """
 
 MOST_PAGES = 10_000
@@ -92,6 +96,7 @@ class Caller:
         self._pacer = pacer
         self._secrets = credential.secrets()
         self._credential = credential.named
+        self._request_limit = request_limit.total_seconds()
         self._assumed_block = (
             assumed_block.total_seconds() if assumed_block is not None else float(profile.rate.block_seconds)
         )
@@ -138,10 +143,20 @@ class Caller:
         """The answer as it came. ``urgent``: by default writes are, and reads are not."""
         lane = Lane.URGENT if (call.write if urgent is None else urgent) else Lane.NORMAL
         await self._turn(lane)
-        fate, said = Fate.NOT_MADE, ""
+        fate, said, has_turn = Fate.NOT_MADE, "", True
         try:
             if before_send is not None:
-                await before_send()
+                loop = asyncio.get_running_loop()
+                began = loop.time()
+                still = await before_send()
+                if loop.time() - began > self._pacer.turn_lasts:
+                    # Its slot is over: sent now, it would be one more of those whose slots come now.
+                    has_turn = False
+                    self._pacer.ended(fate, said, self._credential)
+                    await self._turn(lane, self._request_limit)
+                    has_turn = True
+                    if still is not None:
+                        still()
             sent = time.monotonic()
             count_call()
             try:
@@ -154,12 +169,18 @@ class Caller:
             fate, said = self._fate(call, received)
             return received
         finally:
-            self._pacer.ended(fate, said, self._credential)
+            if has_turn:
+                self._pacer.ended(fate, said, self._credential)
 
-    async def _turn(self, lane: Lane) -> None:
-        """Wait until the call may be made. Raises ServiceCircuitOpen and NoTurn; then nothing was sent."""
+    async def _turn(self, lane: Lane, within: float | None = None) -> None:
+        """Wait until the call may be made, for at most ``within`` seconds. Raises ServiceCircuitOpen and
+        NoTurn; then nothing was sent.
+        """
         try:
-            await self._pacer.acquire(lane, self._credential)
+            async with asyncio.timeout(within):
+                await self._pacer.acquire(lane, self._credential)
+        except TimeoutError:
+            raise NoTurn(TooLate()) from None
         except CircuitIsOpen as held:
             raise ServiceCircuitOpen(held.hold) from held
         except NoLease as refused:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -110,6 +110,21 @@ class Guarded:
         found = self._roots()
         elsewhere = {**found["services"][0], "base_url": "https://elsewhere.example/v4"}
         self.keyring.roots.write_text(json.dumps({**found, "services": [elsewhere]}))
+
+    @contextmanager
+    def without(self, name: str, *, key: bool = True) -> Iterator[None]:
+        """A person taken out of the roots, and put back. ``key``: whether their key stays known."""
+        roots, signers = self.keyring.roots, self.keyring.signers
+        before = roots.read_text(), signers.read_text()
+        found = self._roots()
+        del found["people"][name]
+        roots.write_text(json.dumps(found))
+        if not key:
+            kept = (line for line in before[1].splitlines() if not line.startswith(f"{name} "))
+            signers.write_text("\n".join(kept) + "\n")
+        yield
+        roots.write_text(before[0])
+        signers.write_text(before[1])
 
     def most_commits(self, number: int, of: str = "hour") -> None:
         """Let so many commits through, an hour, a ``wave`` or a ``campaign``."""

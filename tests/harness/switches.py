@@ -159,11 +159,12 @@ def obeying(switches: Switches) -> Iterator[Interceptor]:
             setattr(owner, name, before)
 
 
-def _intend(switches: Switches, intend: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    async def intending(self: Fence, what: str = "") -> None:
+def _intend(switches: Switches, intend: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def intending(self: Fence, what: str = "") -> Any:
         switches.pass_by(BEFORE_INTENT)
-        await intend(self, what)
+        found = await intend(self, what)
         switches.pass_by(INTENDED)
+        return found
 
     return intending
 

@@ -10,12 +10,13 @@ ROOTS = "edgeshift/authority/roots.py"
 WAYS = "activities/ways.py"
 AUTHORITY = "activities/authority.py"
 FENCE = "activities/change/fence.py"
+CAPS = "activities/commit_caps.py"
 EVIDENCE = "edgeshift/areas/waf/evidence_again.py"
 
 NO_DOOR = Edit(
     AUTHORITY,
-    "        if roots is None or not roots.signed:\n            return None\n",
-    "        if roots is None or roots.file:\n            return None\n",
+    "        if roots is None or not roots.signed:\n            return\n",
+    "        if roots is None or roots.file:\n            return\n",
 )
 """No signature is asked for: what the workflow lets through is sent."""
 
@@ -175,9 +176,9 @@ AT_THE_DOOR = (
         1,
         [
             Edit(
-                AUTHORITY,
-                "self._caps.take(caps, change.permit.name)",
-                "self._caps.take(caps[:0], change.permit.name)",
+                CAPS,
+                "self.take(caps, change.permit.name, sent=sent)",
+                "self.take(caps[:0], change.permit.name, sent=sent)",
             )
         ],
         "more-than-an-hour-takes",

@@ -37,6 +37,8 @@ AT_ONCE = 2.0
 class Turns:
     """A pacer that has so many turns and no more, and knows what became of them."""
 
+    turn_lasts = 3600.0
+
     def __init__(self, left: int) -> None:
         self.left = left
         self.waiting = asyncio.Event()

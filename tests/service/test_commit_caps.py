@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from activities.commit_caps import Cap, CommitCaps
 from activities.records import WorkerRecords
 from edgeshift.messages import ChangeStatus
+from edgeshift.rate_limit.errors import TooLate
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.slots import Lane
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
 from tests.forgeries.doors import guarded
@@ -30,6 +35,58 @@ async def test_no_more_commits_an_hour_than_the_roots_say(tmp_path: Path) -> Non
         assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
         assert (await door.commit(permit=3)).status is ChangeStatus.NOTHING_HAPPENED
         assert await door.sent() == 1
+
+
+class LateAtFirst(Unpaced):
+    """Has no turn for the first call in time."""
+
+    def __init__(self) -> None:
+        self.late = [True]
+
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
+        """At once, but for the first."""
+        if self.late:
+            self.late.pop()
+            raise TooLate
+
+
+async def test_a_commit_that_never_had_a_turn_uses_up_no_place_of_the_hour(tmp_path: Path) -> None:
+    """It is tried again under another permit, and is the one commit that the roots let through."""
+    async with guarded(tmp_path, pacer=LateAtFirst()) as door:
+        door.most_commits(1)
+        await door.begin()
+        await door.approve()
+        late = await door.commit()
+        assert (late.status, late.turn, late.full) == (ChangeStatus.NOTHING_HAPPENED, False, False), late
+        assert [key async for key in door.archive.list("commits")] == []
+        made = await door.commit(permit=2)
+        assert made.status is ChangeStatus.ANSWERED, made
+        assert await door.sent() == 1
+
+
+async def test_of_two_commits_side_by_side_one_has_the_last_place_of_the_hour(tmp_path: Path) -> None:
+    """Both see that it is free before either takes it, and the one that comes second is not sent: its intent
+    does not say that it was.
+    """
+    async with guarded(tmp_path) as door:
+        door.most_commits(1)
+        await door.begin()
+        await door.approve()
+        there, looked = door.gate.connections, asyncio.Barrier(2)
+        full = there.authority._caps.full
+
+        async def together(*asked: Any, sent: bool) -> Cap | None:
+            found = await full(*asked, sent=sent)
+            if not sent:
+                await looked.wait()
+            return found
+
+        there.authority._caps.full = together  # type: ignore[method-assign,assignment]
+        results = await asyncio.gather(*(door.commit(permit=number) for number in (1, 2)))
+        assert await door.sent() == 1, results
+        (held,) = (one for one in results if one.status is ChangeStatus.NOTHING_HAPPENED)
+        assert (held.turn, held.full) == (False, True) and "in this hour" in held.reason, held
+        assert len([key async for key in door.archive.list("intent")]) == 1
 
 
 async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.exceptions import ApplicationError
 
 from activities import connections
 from activities.change.intent_records import intents_of
@@ -172,6 +173,21 @@ async def test_a_permit_is_given_up_also_where_the_key_of_the_start_was_revoked(
         for _ in range(2):
             assert await gate.give_up(gate.body, gate.body)
             assert await fixed(gate, change) == PermitsGivenUp(given_up=(1,))
+
+
+async def test_roots_that_are_being_replaced_do_not_leave_a_change_unknown(tmp_path: Path) -> None:
+    """A change that no worker began is given up a moment later; a pause asks the zones meanwhile."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        gate, roots = door.gate, door.keyring.roots
+        change = await gate.message(gate.body, gate.body)
+        aside = roots.rename(roots.with_suffix(".aside"))
+        with pytest.raises(ApplicationError, match="roots of authority cannot be read") as unread:
+            await gate.give_up(gate.body, gate.body)
+        assert not unread.value.non_retryable
+        assert await fixed(gate, change) == PermitsGivenUp() and _intents(door) == []
+        aside.rename(roots)
+        assert await gate.give_up(gate.body, gate.body)
 
 
 async def test_a_record_that_cannot_be_read_holds_no_other_permit_up(tmp_path: Path) -> None:

@@ -122,6 +122,36 @@ async def test_a_way_back_waits_until_the_roots_have_the_service_again(tmp_path:
         assert (commit.status, commit.turn, commit.unsigned) == (ChangeStatus.NOTHING_HAPPENED, True, True)
 
 
+@pytest.mark.parametrize("name", ["olga", "ada"])
+async def test_a_way_back_waits_until_the_roots_have_whoever_signed_again(name: str, tmp_path: Path) -> None:
+    """Whoever started it, or agreed to it, was taken out of the roots, with the key or without: a rollback
+    that people had agreed to does not fail for that. A commit does not wait.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        for key in (True, False):
+            with door.without(name, key=key):
+                back = await door.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+                assert (back.turn, back.unsigned) == (False, False), back
+                assert "by the roots as they are" in back.reason
+                commit = await door.commit()
+                assert (commit.turn, commit.unsigned) == (True, True), commit
+        await ask(door)
+        assert await door.sent() == 0
+
+
+async def test_a_rollback_that_nobody_agreed_to_waits_for_nobody(tmp_path: Path) -> None:
+    """Though the starter was taken out of the roots: with them, too, it would be refused."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await sent(door)
+        with door.without("olga"):
+            back = await door.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+        assert (back.turn, back.unsigned) == (True, True), back
+
+
 @pytest.mark.parametrize(
     "planted",
     [

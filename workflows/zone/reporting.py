@@ -231,8 +231,20 @@ class Reporter:
         or expire anything. So too where it was ended from outside before it had heard of this zone, which has
         sent nothing: a campaign that is started anew, or reset, begins it again. Returns whether that is so.
         """
-        unknown = not self._zone.heard and not self._zone.validates_itself and self._zone.sent is None
-        if not (is_left_alone(failure) or (unknown and is_gone(failure))):
+        if not (is_left_alone(failure) or (self._is_unknown and is_gone(failure))):
             return False
         self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE, cause=ReasonCode.CAMPAIGN_OVER)
         return True
+
+    @property
+    def _is_unknown(self) -> bool:
+        return not self._zone.heard and not self._zone.validates_itself and self._zone.sent is None
+
+    def was_not_heard(self) -> None:
+        """An activity that was to tell the campaign could not: it was ended from outside. One that is reset
+        asks for the word again; what the activity found counts. Raises Ended where the zone stops for it.
+        """
+        self._note_untold(True)
+        if self._is_unknown:
+            self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE)
+            self._zone.check_stop()
