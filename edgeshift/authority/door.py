@@ -209,9 +209,9 @@ def decided(
     now: datetime,
 ) -> str | None:
     """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
-    zone is reopened; what was approved before that is then decided anew. Where nobody has rejected it, a
-    reopening voids nothing. What was approved before the same was sent with effect, and taken back or seen to
-    its end, was approved for that (``Earlier.used``); its attempt is over.
+    zone is reopened (``AgainStatement.voids``); what was approved before that is then decided anew. Where
+    nobody has rejected it, a reopening voids nothing. What was approved before the same was sent with effect,
+    and taken back or seen to its end, was approved for that (``Earlier.used``); its attempt is over.
     """
     if asked.step in UNSIGNED:
         return None
@@ -242,9 +242,8 @@ def decided(
         said.statement.issued
         for said in agains
         if isinstance(said.statement, AgainStatement)
-        and said.statement.verb == "reopen"
+        and said.statement.voids(asked.target.zone.id)
         and _is_here(said.statement, start)
-        and said.statement.covers(asked.target.zone.id)
         and roots.refuses(said, Role.OPERATOR, said.statement.issued, asked.target.zone.account) is None
     ]
     rejections = [statement for statement, _ in counted if statement.choice is Choice.REJECT]
