@@ -189,13 +189,15 @@ class Settings(BaseSettings):
     authority: AuthoritySettings = AuthoritySettings()
     state_dir: Path = Field(default_factory=lambda: platformdirs.user_state_path("edgeshift"))
     """Where the embedded stack keeps its state."""
-    archive_url: str | None = None
+    archive_url: Annotated[str, Field(min_length=1)] | None = None
     """The archive's URL: file:///…, s3://…, gs://…, az://…; by default a folder within `state_dir`."""
 
     @property
     def archive(self) -> str:
         """The URL of the archive that counts."""
-        return self.archive_url or (self.state_dir.absolute() / "archive").as_uri()
+        if self.archive_url is not None:
+            return self.archive_url
+        return (self.state_dir.absolute() / "archive").as_uri()
 
 
 def load_settings() -> Settings:

@@ -10,6 +10,7 @@ from edgeshift.cli.errors import CommandError
 from edgeshift.cli.found_stack import settings_here
 from edgeshift.cli.shell import Shell
 from edgeshift.runtime.environments import EnvironmentTrouble, environment_named, known_keys, names_here
+from edgeshift.runtime.settings import SettingsError, load_settings
 
 GOOD = """\
 [env.production]
@@ -72,6 +73,11 @@ def test_the_folder_counts_before_the_person(folder: Path, tmp_path: Path) -> No
         ("temporal_namespace", "temporal_namspace", "did you mean temporal_namespace?"),
         ('"temporal.example.com:7233"', '"temporal.example.com"', "env.production.temporal_address: "),
         ('archive_url = "s3://edgeshift-production"\n', "", "env.production.archive_url: it is missing"),
+        (
+            '"s3://edgeshift-production"',
+            '""',
+            "env.production.archive_url: String should have at least 1 char",
+        ),
         ("temporal_tls = true", 'temporal_tls = "perhaps"', "env.production.temporal_tls: "),
         ("temporal_tls = true", 'temporal_api_key = "sk-1234567"', "env.production.temporal_api_key: "),
         ("[env.production]", "[env.production", "it is no TOML"),
@@ -143,3 +149,10 @@ def test_every_setting_is_a_key() -> None:
     keys = known_keys()
     assert {"temporal_address", "temporal_tls_cert", "archive_url", "state_dir", "authority_key"} <= set(keys)
     assert len(keys) == len(set(keys))
+
+
+def test_an_empty_archive_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script's variable that was not set: the default folder would be another archive."""
+    monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", "")
+    with pytest.raises(SettingsError, match="EDGESHIFT_ARCHIVE_URL: String should have at least 1"):
+        load_settings()
