@@ -9,8 +9,9 @@ import pytest
 from edgeshift.cli.errors import CommandError
 from edgeshift.cli.found_stack import settings_here
 from edgeshift.cli.shell import Shell
-from edgeshift.runtime.environments import EnvironmentTrouble, environment_named, known_keys, names_here
-from edgeshift.runtime.settings import SettingsError, load_settings
+from edgeshift.runtime.environments import EnvironmentTrouble, environment_named, names_here
+from edgeshift.runtime.settings import SettingsError, known_keys, load_settings
+from tests.journeys.cli_kit import in_process
 
 GOOD = """\
 [env.production]
@@ -156,3 +157,37 @@ def test_an_empty_archive_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", "")
     with pytest.raises(SettingsError, match="EDGESHIFT_ARCHIVE_URL: String should have at least 1"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("LOG", "debug", "its settings are EDGESHIFT_LOG_LEVEL, EDGESHIFT_LOG_FORMAT"),
+        ("TEMPORAL", "host:7233", "its settings are EDGESHIFT_TEMPORAL_ADDRESS, "),
+        ("TEMPORAL", "", "its settings are EDGESHIFT_TEMPORAL_ADDRESS, "),
+        ("AUTHORITY", "/etc/roots.yaml", "its settings are EDGESHIFT_AUTHORITY_ROOTS, "),
+        ("WORKER", "x", "its settings are EDGESHIFT_WORKER_QUEUES, "),
+        ("WORKER", "3", "its settings are EDGESHIFT_WORKER_QUEUES, "),
+        ("ARCHIVE", "s3://edgeshift-production", "did you mean EDGESHIFT_ARCHIVE_URL?"),
+        ("ARCHIVE_URI", "s3://edgeshift-production", "did you mean EDGESHIFT_ARCHIVE_URL?"),
+        ("TEMPORL_ADDRESS", "host:7233", "did you mean EDGESHIFT_TEMPORAL_ADDRESS?"),
+    ],
+)
+def test_a_variable_that_is_no_setting_and_looks_like_one_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    """With and without a named environment: a message for the person, and the exit code of bad input."""
+    (folder / "edgeshift.toml").write_text(GOOD)
+    monkeypatch.setenv(f"EDGESHIFT_{variable}", value)
+    for line in (["status"], ["--env", "production", "status"]):
+        ran = in_process(*line)
+        assert ran.code == 2 and f"EDGESHIFT_{variable}: " in ran.err and said in ran.err, ran
+        assert not value or f" {value}" not in ran.err
+
+
+def test_other_variables_are_no_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as those that secrets are in, and those that are read elsewhere; a group may be given as JSON."""
+    for name in ("TOKEN", "RETAIL_TOKEN", "USER", "ENV", "ARCHIVE_KEY", "TEMPORAL_CLI_SHA256"):
+        monkeypatch.setenv(f"EDGESHIFT_{name}", "x")
+    monkeypatch.setenv("EDGESHIFT_LOG", '{"level": "debug"}')
+    assert load_settings().log.level == "debug"
