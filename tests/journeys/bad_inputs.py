@@ -75,6 +75,12 @@ OF_FILES = [
     Bad("plan good.yaml --out folder", 2, "--out folder cannot be written: it is a folder"),
     Bad("plan good.yaml --out /proc/none/plan.json", 2, "--out /proc/none/plan.json cannot be written"),
     Bad("plan good.yaml --out good.yaml/plan.json", 2, "--out good.yaml/plan.json cannot be written"),
+    Bad(
+        "plan good.yaml --out good.yaml", 2, "--out good.yaml is the campaign file good.yaml", "another file"
+    ),
+    Bad(
+        "plan good.yaml --out folder/../good.yaml", 2, "is the campaign file good.yaml, and would replace it"
+    ),
     Bad("plan empty.yaml", 2, "empty.yaml", "docs/campaign-file.md"),
     Bad("plan list.yaml", 2, "list.yaml"),
     Bad("plan tab.yaml", 2, "tab.yaml:2:1"),
@@ -228,6 +234,8 @@ OF_USAGE = [
     Bad("report c --for-approval --out folder", 2, "--out folder cannot be written: it is a folder"),
     Bad("report c --out folder", 2, "--out folder cannot be written: it is a folder"),
     Bad("report c --csv /proc/none/x.csv", 2, "--csv /proc/none/x.csv cannot be written"),
+    Bad("report c --out x.csv --csv x.csv", 2, "--csv x.csv is the page x.csv", "another file with --csv"),
+    Bad("report c --out good.yaml --csv ./good.yaml", 2, "--csv good.yaml is the page good.yaml"),
     Bad("report C", 2, "'C' is not a campaign's name"),
     Bad("alarms Autumn", 2, "'Autumn' is not a campaign's name"),
     Bad("alarms --least urgent", 2, "'urgent' is not one of"),

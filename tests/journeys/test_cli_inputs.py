@@ -82,3 +82,16 @@ def test_every_verb_is_in_the_table() -> None:
     """All but the worker, which takes nothing but settings."""
     assert len(ALL) >= 150
     assert {verb for bad in ALL for verb in words(bad.line)[:1]} >= set(VERBS) - {"worker"}
+
+
+def test_a_file_that_is_read_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the plan that is made of it: neither under its own name nor by a link to it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", NOWHERE)
+    file = tmp_path / "good.yaml"
+    file.write_bytes(text := b"# why\nname: good\ntargets: {all: true}\n")
+    (tmp_path / "hard.json").hardlink_to(file)
+    (tmp_path / "soft.json").symlink_to(file)
+    for out in ("good.yaml", "hard.json", "soft.json"):
+        assert in_process("plan", "good.yaml", "--out", out).code == 2
+    assert file.read_bytes() == text

@@ -8,10 +8,10 @@ import pytest
 
 from edgeshift.cli.errors import CommandError
 from edgeshift.cli.found_stack import settings_here
+from edgeshift.cli.main import called
 from edgeshift.cli.shell import Shell
 from edgeshift.runtime.environments import EnvironmentTrouble, environment_named, names_here
 from edgeshift.runtime.settings import SettingsError, known_keys, load_settings
-from tests.journeys.cli_kit import in_process
 
 GOOD = """\
 [env.production]
@@ -174,15 +174,20 @@ def test_an_empty_archive_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None
     ],
 )
 def test_a_variable_that_is_no_setting_and_looks_like_one_is_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variable: str,
+    value: str,
+    said: str,
 ) -> None:
     """With and without a named environment: a message for the person, and the exit code of bad input."""
     (folder / "edgeshift.toml").write_text(GOOD)
     monkeypatch.setenv(f"EDGESHIFT_{variable}", value)
     for line in (["status"], ["--env", "production", "status"]):
-        ran = in_process(*line)
-        assert ran.code == 2 and f"EDGESHIFT_{variable}: " in ran.err and said in ran.err, ran
-        assert not value or f" {value}" not in ran.err
+        code, told = called(line), capsys.readouterr().err
+        assert code == 2 and f"EDGESHIFT_{variable}: " in told and said in told, told
+        assert not value or f" {value}" not in told
 
 
 def test_other_variables_are_no_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
