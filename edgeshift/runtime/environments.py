@@ -136,7 +136,11 @@ def _environments(file: Path) -> Mapping[str, Any]:
         return {}
     except OSError as why:
         raise EnvironmentTrouble(f"{file}: {why.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+    except RecursionError:
+        raise EnvironmentTrouble(f"{file}: it is no TOML: it is nested too deeply") from None
+    except ValueError as why:
+        if isinstance(why, EnvironmentTrouble):
+            raise
         raise EnvironmentTrouble(f"{file}: it is no TOML: {why}") from None
     if not isinstance(found, dict):
         raise EnvironmentTrouble(f"{file}: env: it has to hold tables, such as [env.production]")

@@ -61,6 +61,9 @@ FILES: dict[str, str | bytes] = {
     "same-fleet.yaml": "zones:\n  - {name: shop.example, plan: pro}\n  - {name: shop.example, plan: pro}\n",
     "key-fleet.yaml": "zones:\n  - {name: shop.example, plann: pro}\n",
     "list-fleet.yaml": "- 1\n",
+    "int-fleet.yaml": "zones: !!int ''\n",
+    "deep-fleet.json": "[" * 100_000,
+    "long-fleet.json": "1" * 5_000,
     "roots.yaml": "signers: allowed\nservices: [{base_url: loopback, credentials: 3}]\n",
     "key-roots.yaml": "signers: allowed\nservices: [{base_url: loopback, credentials: ['*'], tokens: [x]}]\n",
     "options.json": "{",
@@ -166,6 +169,9 @@ OF_USAGE = [
     Bad("pause c --by '  '", 2, "--by is empty", "leave it out"),
     Bad("pause c --by ''", 2, "--by is empty"),
     Bad(f"pause c --by {'x' * 201}", 2, "--by has 201 characters", "at most 200"),
+    Bad("pause c --by $'ada\\nx'", 2, "--by has characters that nobody sees: ada\\x0ax"),
+    Bad("pause c --reason $'lunch\\tbreak'", 2, "--reason has characters that nobody sees"),
+    Bad("sign-off approve c --wave 1 --statement nothere", 2, "nothere cannot be read: No such file"),
     Bad("resume c --by '  '", 2, "--by is empty"),
     Bad(f"resume c --reason {'x' * 501}", 2, "--reason has 501 characters"),
     Bad("resume c --by $'ad\\u202ea'", 2, "--by has characters that nobody sees: ad\\u202ea"),
@@ -273,6 +279,9 @@ OF_USAGE = [
     Bad("fleet check same-fleet.yaml", 2, "shop.example"),
     Bad("fleet check key-fleet.yaml", 2, "plann"),
     Bad("fleet check list-fleet.yaml", 2, "list-fleet.yaml"),
+    Bad("fleet check int-fleet.yaml", 2, "not YAML: a value in it cannot be read"),
+    Bad("fleet check deep-fleet.json", 2, "not JSON: it is nested too deeply"),
+    Bad("fleet check long-fleet.json", 2, "or has a number that is too long"),
 ]
 
 OF_SURROUNDINGS = [

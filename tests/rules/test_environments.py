@@ -82,6 +82,7 @@ def test_the_folder_counts_before_the_person(folder: Path, tmp_path: Path) -> No
         ("temporal_tls = true", 'temporal_tls = "perhaps"', "env.production.temporal_tls: "),
         ("temporal_tls = true", 'temporal_api_key = "sk-1234567"', "env.production.temporal_api_key: "),
         ("[env.production]", "[env.production", "it is no TOML"),
+        ("temporal_tls = true", f"temporal_tls = {'[' * 2_000}", "it is no TOML: it is nested too deeply"),
         ("[env.production]", "[env]\nproduction = 3\n[other]", "it has to be a table: [env.production]"),
     ],
 )
@@ -196,3 +197,9 @@ def test_other_variables_are_no_settings(folder: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv(f"EDGESHIFT_{name}", "x")
     monkeypatch.setenv("EDGESHIFT_LOG", '{"level": "debug"}')
     assert load_settings().log.level == "debug"
+
+
+def test_an_option_that_cannot_be_used_is_the_one_that_is_named() -> None:
+    """Not the address, where the namespace is wrong."""
+    with pytest.raises(SettingsError, match="--namespace cannot be used so"):
+        settings_here(address=None, namespace="", archive=None)
