@@ -63,7 +63,7 @@ def checked_by(context: typer.Context, by: str) -> str:
 
 
 def _without_hiding(option: str, text: str) -> str:
-    if (shown := visible(text, keep="\n\t")) != text:
+    if (shown := visible(text, keep="")) != text:
         raise CommandError(
             f"{option} has characters that nobody sees: {one_line(shown, 120)}",
             ExitCode.BAD_INPUT,

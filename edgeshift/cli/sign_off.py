@@ -78,6 +78,7 @@ def _command(choice: str, told: str) -> None:
 
     @app.command(choice, help=told)
     def sign(
+        context: typer.Context,
         campaign: Campaign,
         zone: Zones = None,
         fingerprint: Fingerprint = None,
@@ -126,6 +127,7 @@ def _command(choice: str, told: str) -> None:
             )
         where = Elsewhere.of(prints=prints, out=out, statements=statement or [], signatures=signature or [])
         where.check_choice(Choice(choice))
+        where.check_by(by, typed=context.get_parameter_source("by"))
         who, reason = where.by or by, reason or where.reason
         shell = current()
         where.begin(shell)
