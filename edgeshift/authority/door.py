@@ -222,10 +222,10 @@ def decided(
     now: datetime,
 ) -> str | None:
     """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
-    zone is reopened, also one that is dated later than now (``as_of``); what was approved before that is then
-    decided anew. Where nobody has rejected it, a reopening voids nothing. What was approved before the same
-    was sent with effect, and taken back or seen to its end, was approved for that (``Earlier.used``); its
-    attempt is over.
+    zone is reopened (``AgainStatement.voids``), also one that is dated later than now (``as_of``); what was
+    approved before that is then decided anew. Where nobody has rejected it, a reopening voids nothing. What
+    was approved before the same was sent with effect, and taken back or seen to its end, was approved for
+    that (``Earlier.used``); its attempt is over.
     """
     if asked.step in UNSIGNED:
         return None
@@ -256,9 +256,8 @@ def decided(
         said
         for said in agains
         if isinstance(said.statement, AgainStatement)
-        and said.statement.verb == "reopen"
+        and said.statement.voids(asked.target.zone.id)
         and _is_here(said.statement, start)
-        and said.statement.covers(asked.target.zone.id)
         and _may_begin(said, asked, roots, now)
     ]
     rejections = [said for said in counted if _rejects(said)]

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
-from edgeshift.authority.loading import RootsError, load_roots, roots_from
+from edgeshift.authority.loading import NO_YAML, RootsError, load_roots, not_yaml, roots_from
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.signers import BadSigners, line_of
 from edgeshift.authority.sshsig import PublicKey
@@ -131,8 +130,8 @@ def _document(path: Path, text: str) -> tuple[YAML, Any]:
     yaml.indent(mapping=2, sequence=4 if dashes else 2, offset=2 if dashes else 0)
     try:
         return yaml, yaml.load(text)
-    except YAMLError as why:
-        raise RootsError(f"{path}: it cannot be changed: {str(why).splitlines()[0]}") from None
+    except NO_YAML as why:
+        raise RootsError(not_yaml(path, why)) from None
 
 
 def _dumped(yaml: YAML, document: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -11,7 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from edgeshift.authority.roots import LeastPolicy, PersonRoot, Roots, RootsFile, ServiceRoot
 from edgeshift.authority.signers import BadSigners, parsed
@@ -100,8 +102,8 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
     """
     try:
         found = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError) as why:
-        raise RootsError(f"{path}: it is not YAML: {str(why).splitlines()[0]}") from None
+    except NO_YAML as why:
+        raise RootsError(not_yaml(path, why)) from None
     try:
         file = RootsFile.model_validate(found)
     except ValidationError as why:
@@ -122,6 +124,26 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
             " add a line for each person, or take them out"
         )
     return Roots(file, signers, str(path))
+
+
+NO_YAML = (YAMLError, ValueError, KeyError, IndexError, RecursionError)
+"""What the parser raises of a text that is no YAML, or has a value that is none."""
+
+
+def not_yaml(path: Path, why: Exception) -> str:
+    """What is said of a file that is no YAML: with the place, and without what stands there."""
+    from edgeshift.campaign_file.error_text import parse_trouble
+
+    if not isinstance(why, MarkedYAMLError):
+        deep = isinstance(why, RecursionError)
+        return f"{path}: not YAML: {'it is nested too deeply' if deep else 'a value in it cannot be read'}"
+    mark = why.problem_mark or why.context_mark
+    place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+    if isinstance(why, DuplicateKeyError):
+        key = re.search(r'duplicate key "([^"\n]{1,80})"', why.problem or "")
+        return f"{place}: not YAML: {key.group(1) if key else 'a key'} is given twice; keep one of them"
+    said = parse_trouble(why.problem, why.context)
+    return f"{place}: {said.replace('a campaign file is', 'it has to be')}"
 
 
 def _mistake(found: Mapping[str, Any]) -> str:

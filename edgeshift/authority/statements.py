@@ -139,6 +139,14 @@ class AgainStatement(Statement):
         """Whether a zone may have been begun again by it."""
         return zone in self.zones or not self.zones
 
+    def voids(self, zone: str) -> bool:
+        """Whether what somebody had rejected of a zone is decided anew by it. A reopening of all zones leaves
+        the rejected ones as they are, unless they are what it reopens: so does the campaign.
+        """
+        if self.verb != "reopen":
+            return False
+        return zone in self.zones or not (self.zones or (self.places and "rejected" not in self.places))
+
 
 class RepairStatement(Statement):
     """That a workflow of a campaign is reset: which run of it, and to which workflow task (the number of the

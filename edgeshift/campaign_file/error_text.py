@@ -106,7 +106,7 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
         return f"{subject}; it must be {wanted[kind]}"
     if kind in ("enum", "literal_error"):
         expected = [part.strip(" '\"") for part in re.split(r",| or ", str(context.get("expected", "")))]
-        near = get_close_matches(str(value), expected, n=1) if where[-1] not in MAY_BE_SECRET else []
+        near = get_close_matches(_text(value), expected, n=1) if where[-1] not in MAY_BE_SECRET else []
         return f"{subject}; it must be {_either(expected)}" + (f" (did you mean {near[0]}?)" if near else "")
     if kind in ("too_long", "too_short"):
         least, most, has = context.get("min_length"), context.get("max_length"), context.get("actual_length")
@@ -142,8 +142,14 @@ def _subject(where: Where, value: object) -> str:
         return "is not right (its value is not shown)"
     if isinstance(value, bool):
         return f"is {str(value).lower()}"
-    text = repr(value) if isinstance(value, str) else str(value)
+    text = repr(value) if isinstance(value, str) else _text(value)
     return f"is {text if len(text) <= 60 else text[:57] + '…'}"
+
+
+def _text(value: object) -> str:
+    """The value as text. Python writes out no number of thousands of digits."""
+    huge = isinstance(value, int) and value.bit_length() > 200
+    return "a number of more than 60 digits" if huge else str(value)
 
 
 def _secret(where: Where) -> bool:

@@ -175,7 +175,7 @@ def _parse(text: str, path: str) -> _Parsed:
         place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
         said = f"the character U+{ord(text[why.position]):04X} may not stand in YAML; remove it"
         raise CampaignFileError(path, [Mistake(*place, "", said)]) from None
-    except (YAMLError, ValueError, RecursionError):
+    except (YAMLError, ValueError, IndexError, RecursionError):
         said = "this is not YAML (`edgeshift init` writes a file that is)"
         raise CampaignFileError(path, [Mistake(1, 1, "", said)]) from None
     parsed = _Parsed()
@@ -220,7 +220,7 @@ def _value(yaml: YAML, node: Node, where: Where, parsed: _Parsed, above: tuple[i
         if kind in _PLAIN:
             try:
                 return yaml.constructor.construct_object(node)
-            except (YAMLError, ValueError, KeyError):
+            except (YAMLError, ValueError, KeyError, IndexError):
                 return str(node.value)
     parsed.mistakes.append((where, "a YAML tag has no meaning here; write the value without it"))
     return None

@@ -110,6 +110,19 @@ def model_in(annotation: Any) -> type[BaseModel] | None:
     return next((found for part in get_args(annotation) if (found := model_in(part))), None)
 
 
+def _is_text(word: str) -> bool:
+    """Whether a campaign file has a bare word as a text, and not as a number, a truth or nothing."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        node = YAML(typ="safe", pure=True).compose(word)
+    except YAMLError:
+        return False
+    # Moments are texts there.
+    return str(getattr(node, "tag", "")).removeprefix("tag:yaml.org,2002:") in ("str", "timestamp")
+
+
 def as_yaml(value: object) -> str:
     """A value as YAML, in one line."""
     if isinstance(value, timedelta):
@@ -129,5 +142,5 @@ def as_yaml(value: object) -> str:
     if isinstance(value, str):
         # Words that are safe as they stand are easier to read without quotes.
         safe = value and all(char.isalnum() or char in "-_./:" for char in value) and not value.isdigit()
-        return value if safe and not value.endswith(":") else json.dumps(value)
+        return value if safe and not value.endswith(":") and _is_text(value) else json.dumps(value)
     return str(value)

@@ -9,6 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pydantic import ValidationError
+
 from edgeshift.runtime.settings import Settings, SettingsError, TemporalSettings, load_settings
 
 if TYPE_CHECKING:
@@ -121,7 +123,10 @@ def settings_here(
 def _checked(before: TemporalSettings, change: dict[str, object]) -> TemporalSettings:
     try:
         return TemporalSettings.model_validate(before.model_dump() | change)
-    except ValueError:
-        raise SettingsError(
-            f"--address {change.get('address')!r} is not an address: write it as HOST:PORT"
-        ) from None
+    except ValidationError as why:
+        wrong = why.errors(include_url=False)[0]["loc"][:1]
+        if wrong == ("address",):
+            raise SettingsError(
+                f"--address {change.get('address')!r} is not an address: write it as HOST:PORT"
+            ) from None
+        raise SettingsError(f"--{''.join(map(str, wrong))} cannot be used so") from None

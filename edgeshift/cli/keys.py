@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,12 +74,13 @@ def make(
         KeyMade(name=name, key=key.public.id, private=str(path), public=str(public)),
         f"Key {key.public.id} of {name}: {path}",
     )
+    named = quote(name) if quote(name) != name else f"'{name}'"
     shell.advise(
-        f"Sign with it:        export EDGESHIFT_AUTHORITY_KEY={path}",
-        f"Into the roots:      edgeshift keys add '{name}' --key {public} --role approver",
-        f"For a worker:        --role worker, and EDGESHIFT_AUTHORITY_WORKER_KEY={path}",
+        f"Sign with it:        export EDGESHIFT_AUTHORITY_KEY={quote(str(path))}",
+        f"Into the roots:      edgeshift keys add {named} --key {quote(str(public))} --role approver",
+        f"For a worker:        --role worker, and EDGESHIFT_AUTHORITY_WORKER_KEY={quote(str(path))}",
         "It has no passphrase: whoever reads the file can sign. Better in production, instead of it:",
-        *("  " + line.format(path=path) for line in _OTHERS),
+        *("  " + line.format(path=quote(str(path))) for line in _OTHERS),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -63,7 +63,7 @@ def checked_by(context: typer.Context, by: str) -> str:
 
 
 def _without_hiding(option: str, text: str) -> str:
-    if (shown := visible(text, keep="\n\t")) != text:
+    if (shown := visible(text, keep="")) != text:
         raise CommandError(
             f"{option} has characters that nobody sees: {one_line(shown, 120)}",
             ExitCode.BAD_INPUT,
@@ -96,6 +96,19 @@ def checked_out(option: str, path: Path) -> Path:
     with writing(option, path):
         check_writable(path)
     return path
+
+
+def checked_apart(option: str, path: Path, other: str, there: Path) -> None:
+    """Raises CommandError (2) where a file to be written is that of something else: it would replace it."""
+    same = os.path.realpath(path) == os.path.realpath(there)
+    with suppress(OSError):
+        same = same or path.samefile(there)
+    if same and (path.is_file() or not path.exists()):
+        raise CommandError(
+            f"{option} {path} is {other} {there}, and would replace it",
+            ExitCode.BAD_INPUT,
+            hint=f"name another file with {option}",
+        )
 
 
 def checked_folder(option: str, folder: Path) -> Path:

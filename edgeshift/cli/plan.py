@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from edgeshift.cli.errors import ExitCode
-from edgeshift.cli.options import checked_out
+from edgeshift.cli.options import checked_apart, checked_out
 from edgeshift.cli.shell import current, person, run, said_once
 from edgeshift.runtime.files import write_whole
 
@@ -34,6 +34,7 @@ def plan(
     shell = current()
     spec = load_campaign(file)
     if out is not None:
+        checked_apart("--out", out, "the campaign file", file)
         checked_out("--out", out)
     report, result, kept, measured = run(_assess(shell, spec))
     signed = shell.asks_for_keys

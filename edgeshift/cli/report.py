@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import Campaign, checked_out
+from edgeshift.cli.options import Campaign, checked_apart, checked_out
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 from edgeshift.views.approval import Approval
@@ -66,6 +66,7 @@ def report(
     path = checked_out("--out", out or Path(f"{campaign}-report.html"))
     if csv is not None:
         checked_out("--csv", csv)
+        checked_apart("--csv", csv, "the page", path)
 
     async def write() -> Source:
         async with shell.temporal() as client:

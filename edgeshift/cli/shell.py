@@ -113,8 +113,10 @@ class Shell(Asking):
         """The named environment that was chosen, by ``--env`` or EDGESHIFT_ENV; None without one. Raises
         SettingsError where there is none of the name.
         """
-        name = self._environment or os.environ.get("EDGESHIFT_ENV", "").strip()
-        if not name:
+        name = self._environment
+        if name is None:
+            name = os.environ.get("EDGESHIFT_ENV", "").strip() or None
+        if name is None:
             return None
         from edgeshift.runtime.environments import environment_named
 

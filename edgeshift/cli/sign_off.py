@@ -33,7 +33,7 @@ Zones = Annotated[
     ),
 ]
 CauseKey = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--cause", help="All that wait singly for this cause (`sign-off causes`).", show_default=False
     ),
@@ -48,11 +48,13 @@ Except = Annotated[
     ),
 ]
 Fingerprint = Annotated[
-    str, typer.Option(metavar="PREFIX", help="Every zone that shares this fingerprint.", show_default=False)
+    str | None,
+    typer.Option(metavar="PREFIX", help="Every zone that shares this fingerprint.", show_default=False),
 ]
 Wave = Annotated[int | None, typer.Option(min=1, help="All that waits in this wave now.", show_default=False)]
 Digest = Annotated[
-    str, typer.Option(help="With --zone: the digest that you saw; refused if it changed.", show_default=False)
+    str | None,
+    typer.Option(help="With --zone: the digest that you saw; refused if it changed.", show_default=False),
 ]
 Raw = Annotated[bool, typer.Option("--raw", help="Also show each body as JSON.")]
 Print = Annotated[
@@ -76,13 +78,14 @@ def _command(choice: str, told: str) -> None:
 
     @app.command(choice, help=told)
     def sign(
+        context: typer.Context,
         campaign: Campaign,
         zone: Zones = None,
-        fingerprint: Fingerprint = "",
+        fingerprint: Fingerprint = None,
         wave: Wave = None,
-        cause: CauseKey = "",
+        cause: CauseKey = None,
         leave_out: Except = None,
-        digest: Digest = "",
+        digest: Digest = None,
         reason: Reason = "",
         by: By = "",
         raw: Raw = False,
@@ -97,19 +100,20 @@ def _command(choice: str, told: str) -> None:
 
         zones = list(dict.fromkeys(zone or []))
         # The zones of a cause may be narrowed to a wave.
-        if sum(map(bool, (zones, fingerprint, wave and not cause, cause))) != 1:
+        alone = wave is not None and cause is None
+        if sum((bool(zones), fingerprint is not None, alone, cause is not None)) != 1:
             raise CommandError(
                 "name exactly one of --zone, --fingerprint, --wave and --cause",
                 ExitCode.BAD_INPUT,
                 hint=f"`edgeshift status {campaign}` shows what waits",
             )
-        if digest and len(zones) != 1:
+        if digest is not None and len(zones) != 1:
             raise CommandError(
                 "--digest needs --zone" if not zones else "--digest is of one zone, and several are named",
                 ExitCode.BAD_INPUT,
                 hint="name the zone whose digest you saw, or leave --digest out",
             )
-        if leave_out and not cause:
+        if leave_out and cause is None:
             raise CommandError(
                 "--except needs --cause",
                 ExitCode.BAD_INPUT,
@@ -123,11 +127,12 @@ def _command(choice: str, told: str) -> None:
             )
         where = Elsewhere.of(prints=prints, out=out, statements=statement or [], signatures=signature or [])
         where.check_choice(Choice(choice))
+        where.check_by(by, typed=context.get_parameter_source("by"))
         who, reason = where.by or by, reason or where.reason
         shell = current()
         where.begin(shell)
         yes = yes or prints
-        if cause or len(zones) > 1:
+        if cause is not None or len(zones) > 1:
             from edgeshift.cli.sign_off_each import sign_each
 
             run(
@@ -137,7 +142,7 @@ def _command(choice: str, told: str) -> None:
                     campaign,
                     where,
                     zones=zones,
-                    cause=cause,
+                    cause=cause or "",
                     wave=wave,
                     leave_out=leave_out or [],
                     reason=reason,
@@ -187,7 +192,7 @@ async def _sign_zone(
     choice: Choice,
     campaign: str,
     zone: str,
-    digest: str,
+    digest: str | None,
     reason: str,
     by: str,
     where: Elsewhere,
@@ -207,7 +212,7 @@ async def _sign_zone(
             await operations.check_archive(archive, summary)
             targets = await operations.frozen_targets(archive, summary.targets)
             found = operations.pick_zone(targets, zone, campaign, summary.area)
-            state = await operations.waiting_zone(client, found, digest or None)
+            state = await operations.waiting_zone(client, found, digest)
         await _say_kind(shell, summary)
         try:
             shown = await operations.preview_of(archive, state, summary.area)
@@ -238,7 +243,7 @@ async def _sign_shapes(
     shell: Shell,
     choice: Choice,
     campaign: str,
-    fingerprint: str,
+    fingerprint: str | None,
     wave: int | None,
     reason: str,
     by: str,
@@ -255,11 +260,11 @@ async def _sign_shapes(
         with shell.waiting("looking for what waits"):
             summary = await operations.summary(client, campaign)
             await operations.check_archive(archive, summary)
-            if wave:
+            if wave is not None:
                 groups = await operations.waiting_groups(client, campaign, wave - 1)
                 chosen = operations.by_wave(groups, wave - 1, summary)
             else:
-                wanted = operations.checked_prefix(fingerprint)
+                wanted = operations.checked_prefix(fingerprint or "")
                 groups = await operations.waiting_groups(client, campaign, prefix=wanted)
                 chosen = operations.by_prefix(groups, wanted, summary)
             targets = await operations.frozen_targets(archive, summary.targets)
@@ -277,7 +282,7 @@ async def _sign_shapes(
         chosen = chosen.without(found.unseen)
         if not chosen.fingerprints:
             raise _nothing_to_sign(found, names, campaign)
-        part = f" of wave {wave}" if wave else ""
+        part = f" of wave {wave}" if wave is not None else ""
         question = (
             f"{choice.value.capitalize()} {counted(len(chosen.fingerprints), 'fingerprint')}{part},"
             f" {counted(chosen.count, 'zone')} now and those that come later,{shell.here} as {by}?"

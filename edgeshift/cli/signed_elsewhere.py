@@ -72,6 +72,11 @@ class Elsewhere:
         """The reason that was signed."""
         return next((statement.reason for statement, _ in self.signed), "")
 
+    def check_by(self, by: str, *, typed: object) -> None:
+        """Raises CommandError where somebody else was named by ``--by`` than has signed."""
+        if getattr(typed, "name", "") == "COMMANDLINE" and self.by not in ("", by):
+            raise _bad(f"--by {by}: what was signed is by {self.by}", "leave --by out")
+
     def check_choice(self, choice: Choice) -> None:
         """Raises CommandError where the other was signed."""
         if any(statement.choice is not choice for statement, _ in self.signed):
@@ -178,8 +183,14 @@ def _signed(statement: Path, signature: Path) -> tuple[DecisionStatement, str]:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as why:
+        raise _bad(
+            f"{path} cannot be read: {why.strerror}",
+            "ssh-keygen -Y sign writes FILE.sig beside FILE; --signature names another",
+        ) from None
     if len(data) > LARGEST:
         raise _bad(f"{path}: it is larger than {LARGEST:,} bytes", "give a file that --print has written")
     return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +12,16 @@ from temporalio.client import Client
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState, signed_anew
-from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetAt, TargetsAt
+from edgeshift.messages import (
+    Again,
+    Answer,
+    CampaignCarried,
+    CampaignResult,
+    CampaignStart,
+    PlacesAsked,
+    TargetAt,
+    TargetsAt,
+)
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, the_campaign, told
@@ -111,16 +121,40 @@ async def begin_again(
     or was aborted by a signed word, which no worker forgets.
     """
     result = await campaign_result(client, name)
-    chosen = tuple(indexes)
+    start = await campaign_input(client, name)
+    named = tuple(indexes)
     if pen is not None:
-        spec = (await campaign_input(client, name)).spec
-        await pen.again(name, spec, _VERB[verb], zones=zones, places=places, accounts=accounts, reason=reason)
-    if result is not None:
-        return await _reopened(client, name, verb, result, by, reason, chosen, places)
-    if not chosen and not (await zones_at(client, name, places, 1)).total:
+        await pen.refuse_aborted(name, start.spec)
+    # What is signed counts whatever comes of it: where nothing begins again, nothing is signed.
+    closed = None if result is None else _closed(name, verb, start, result, named, places)
+    if closed is None and not await _some_at(client, name, places, named, asked=pen is not None):
         raise _nothing(name, verb, places)
-    message = Again(by=by, reason=reason, indexes=chosen, places=() if chosen else tuple(places))
+    if pen is not None:
+        await pen.again(
+            name, start.spec, _VERB[verb], zones=zones, places=places, accounts=accounts, reason=reason
+        )
+    if closed is not None:
+        return await _reopened(client, start, closed, by, reason, named, places)
+    message = Again(by=by, reason=reason, indexes=named, places=() if named else tuple(places))
     return await tell(client, campaign_id(name), verb, message, the_campaign(name))
+
+
+async def _some_at(
+    client: Client, name: str, places: Sequence[str], named: Sequence[int], *, asked: bool
+) -> bool:
+    """Whether some zone of an open campaign, or of those named, is at these places. ``asked``: whether that
+    is asked of named ones; the campaign itself says so, too.
+    """
+    if not named:
+        return bool((await zones_at(client, name, places, 1)).total)
+    handle = client.get_workflow_handle(campaign_id(name))
+    for index in named if asked else ():
+        one = PlacesAsked(places=tuple(places), most=1, first=index)
+        with told(the_campaign(name)):
+            answer = await handle.query("targets_at", one, result_type=TargetsAt)
+        if any(found.index == index for found in TargetsAt.model_validate(answer).targets):
+            return True
+    return not asked
 
 
 async def counts_at(client: Client, name: str, places: Sequence[str]) -> dict[str, int]:
@@ -133,17 +167,24 @@ async def counts_at(client: Client, name: str, places: Sequence[str]) -> dict[st
     return {place: count for place, count in found.items() if count}
 
 
-async def _reopened(
-    client: Client,
+@dataclass(frozen=True)
+class _Closed:
+    """What a closed campaign is taken up with: its state, and the indexes of the zones that begin again."""
+
+    carried: CampaignCarried
+    ledger: Ledger
+    chosen: tuple[int, ...]
+
+
+def _closed(
     name: str,
     verb: str,
+    start: CampaignStart,
     result: CampaignResult,
-    by: str,
-    reason: str,
-    indexes: tuple[int, ...],
+    named: tuple[int, ...],
     places: Sequence[str],
-) -> Answer:
-    start = await campaign_input(client, name)
+) -> _Closed:
+    """Raises Refused where its state is not there, NotFound where nothing begins again."""
     ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
     if result.carried is None:
         raise Refused(
@@ -158,16 +199,33 @@ async def _reopened(
             "`edgeshift start FILE --again` starts all of it again",
         ) from failure
     wanted = frozenset(TargetState[place.upper()] for place in places)
-    chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
+    chosen = tuple(index for index in (named or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:
         raise _nothing(name, verb, places)
+    return _Closed(result.carried, ledger, chosen)
+
+
+async def _reopened(
+    client: Client,
+    start: CampaignStart,
+    closed: _Closed,
+    by: str,
+    reason: str,
+    named: tuple[int, ...],
+    places: Sequence[str],
+) -> Answer:
+    chosen = closed.chosen
     # Those alone that the verb is for: the run that takes the campaign up does not know which it was.
-    named = chosen if indexes else ()
-    again = Again(by=by, reason=reason, indexes=named, places=() if indexes else tuple(places))
-    await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
+    again = Again(
+        by=by,
+        reason=reason,
+        indexes=chosen if named else (),
+        places=() if named else tuple(places),
+    )
+    await launch(client, start.model_copy(update={"carried": closed.carried, "again": again}))
     zones = f"{counted(len(chosen), 'zone')} {agreed(len(chosen), 'restarts', 'restart')}"
-    anew = signed_anew(sum(map(ledger.uncounted.__contains__, chosen)))
-    left = tuple(sorted(set(indexes).difference(chosen)))
+    anew = signed_anew(sum(map(closed.ledger.uncounted.__contains__, chosen)))
+    left = tuple(sorted(set(named).difference(chosen)))
     return Answer(text=f"is reopened: {zones}{anew}", left=left)
 
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from edgeshift.runtime.settings import PREFIX, Settings, SettingsError
+from edgeshift.runtime.settings import PREFIX, Settings, SettingsError, known_keys, settings_from
 
 FILE = "edgeshift.toml"
 """The file of a folder."""
@@ -58,7 +58,7 @@ class Environment:
         if troubles:
             raise EnvironmentTrouble("\n".join(troubles))
         try:
-            return Settings(**_nested(self.values))
+            return settings_from(_nested(self.values))
         except ValidationError as error:
             raise EnvironmentTrouble("\n".join(self._named(error))) from None
 
@@ -123,18 +123,6 @@ def names_here(folder: Path | None = None) -> list[str]:
     return sorted(names)
 
 
-def known_keys() -> list[str]:
-    """Every key that an environment may have."""
-    keys: list[str] = []
-    for name, field in Settings.model_fields.items():
-        part = field.annotation
-        if isinstance(part, type) and issubclass(part, BaseModel):
-            keys += [f"{name}_{inner}" for inner in part.model_fields]
-        else:
-            keys.append(name)
-    return keys
-
-
 def _environments(file: Path) -> Mapping[str, Any]:
     try:
         with file.open("rb") as opened:
@@ -148,7 +136,11 @@ def _environments(file: Path) -> Mapping[str, Any]:
         return {}
     except OSError as why:
         raise EnvironmentTrouble(f"{file}: {why.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+    except RecursionError:
+        raise EnvironmentTrouble(f"{file}: it is no TOML: it is nested too deeply") from None
+    except ValueError as why:
+        if isinstance(why, EnvironmentTrouble):
+            raise
         raise EnvironmentTrouble(f"{file}: it is no TOML: {why}") from None
     if not isinstance(found, dict):
         raise EnvironmentTrouble(f"{file}: env: it has to hold tables, such as [env.production]")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsError as Unreadable
 
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
@@ -20,7 +25,9 @@ __all__ = [
     "SettingsError",
     "TemporalSettings",
     "WorkerSettings",
+    "known_keys",
     "load_settings",
+    "settings_from",
 ]
 
 PREFIX = "EDGESHIFT_"
@@ -53,6 +60,8 @@ class TemporalSettings(BaseModel):
     """Where Temporal's web pages are, for `edgeshift open ui`."""
     cli: Path | None = None
     """The CLI for the embedded server; read by edgeshift.binaries."""
+    cli_sha256: str | None = None
+    """What its SHA-256 has to be; read by edgeshift.binaries."""
     test_server: Path | None = None
     """The time-skipping test server; read by edgeshift.test_server."""
 
@@ -189,19 +198,21 @@ class Settings(BaseSettings):
     authority: AuthoritySettings = AuthoritySettings()
     state_dir: Path = Field(default_factory=lambda: platformdirs.user_state_path("edgeshift"))
     """Where the embedded stack keeps its state."""
-    archive_url: str | None = None
+    archive_url: Annotated[str, Field(min_length=1)] | None = None
     """The archive's URL: file:///…, s3://…, gs://…, az://…; by default a folder within `state_dir`."""
 
     @property
     def archive(self) -> str:
         """The URL of the archive that counts."""
-        return self.archive_url or (self.state_dir.absolute() / "archive").as_uri()
+        if self.archive_url is not None:
+            return self.archive_url
+        return (self.state_dir.absolute() / "archive").as_uri()
 
 
 def load_settings() -> Settings:
     """The settings of this process's environment. Raises SettingsError, naming each wrong variable."""
     try:
-        return Settings()
+        return settings_from({})
     except ValidationError as error:
         lines = [
             f"{PREFIX}{'_'.join(str(part) for part in found['loc']).upper()}: "
@@ -209,3 +220,67 @@ def load_settings() -> Settings:
             for found in error.errors(include_input=False, include_url=False)
         ]
         raise SettingsError("\n".join(lines)) from None
+
+
+def settings_from(values: dict[str, Any]) -> Settings:
+    """The settings with these values, and for all else those of the process's environment. Raises
+    ValidationError for a value that is not right, and SettingsError for a variable that names no setting,
+    but a group of them, or nearly one.
+    """
+    if troubles := [*_groups_alone(), *_nearly_named()]:
+        raise SettingsError("\n".join(troubles))
+    try:
+        return Settings(**values)
+    except Unreadable as why:
+        raise SettingsError(str(why)) from None
+
+
+def known_keys() -> list[str]:
+    """The keys of all settings: their variables without ``EDGESHIFT_``, in lower-case letters."""
+    keys: list[str] = []
+    for name, field in Settings.model_fields.items():
+        part = field.annotation
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            keys += [f"{name}_{inner}" for inner in part.model_fields]
+        else:
+            keys.append(name)
+    return keys
+
+
+def _groups_alone() -> Iterator[str]:
+    """What is said of each variable that is named like a group of settings, and is not all of it as JSON."""
+    known = known_keys()
+    for key, value in _set_here().items():
+        if key in Settings.model_fields and key not in known and not _is_group(value):
+            some = [PREFIX + one.upper() for one in known if one.startswith(f"{key}_")]
+            listed = ", ".join(some[:3]) + (", …" if len(some) > 3 else "")
+            yield f"{PREFIX}{key.upper()}: no such setting by itself; its settings are {listed}"
+
+
+def _nearly_named() -> Iterator[str]:
+    """What is said of each variable that nearly has the name of a setting. Others may be secrets."""
+    known = [*known_keys(), *_READ_ELSEWHERE]
+    for key in _set_here():
+        if key in known or key.partition("_")[0] in Settings.model_fields:
+            continue
+        longer = [one for one in Settings.model_fields if one.startswith(f"{key}_")]
+        if near := longer or get_close_matches(key, known, n=1, cutoff=0.85):
+            yield f"{PREFIX}{key.upper()}: there is no such setting; did you mean {PREFIX}{near[0].upper()}?"
+
+
+_READ_ELSEWHERE = ("user", "env")
+"""Keys of variables that the command line reads by itself."""
+
+
+def _set_here() -> dict[str, str]:
+    start = len(PREFIX)
+    return {
+        name[start:].lower(): value for name, value in os.environ.items() if name.upper().startswith(PREFIX)
+    }
+
+
+def _is_group(value: str) -> bool:
+    try:
+        return isinstance(json.loads(value), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -8,10 +8,13 @@ import json
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from edgeshift.cli.errors import CommandError
 from edgeshift.cli.main import VERBS
+from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.runtime.safe_text import hides
 from tests.journeys.bad_inputs import ALL, FILES, Bad
 from tests.journeys.cli_kit import in_process
@@ -82,3 +85,35 @@ def test_every_verb_is_in_the_table() -> None:
     """All but the worker, which takes nothing but settings."""
     assert len(ALL) >= 150
     assert {verb for bad in ALL for verb in words(bad.line)[:1]} >= set(VERBS) - {"worker"}
+
+
+def test_a_file_that_is_read_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the plan that is made of it: neither under its own name nor by a link to it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", NOWHERE)
+    file = tmp_path / "good.yaml"
+    file.write_bytes(text := b"# why\nname: good\ntargets: {all: true}\n")
+    (tmp_path / "hard.json").hardlink_to(file)
+    (tmp_path / "soft.json").symlink_to(file)
+    for out in ("good.yaml", "hard.json", "soft.json"):
+        assert in_process("plan", "good.yaml", "--out", out).code == 2
+    assert file.read_bytes() == text
+
+
+def test_who_hands_in_a_statement_is_not_silently_somebody_else() -> None:
+    """A name that was typed is the signer's, or refused; a login is nobody's word."""
+    where = Elsewhere(signed=((SimpleNamespace(by="ada"), ""),))  # type: ignore[arg-type]
+    typed = SimpleNamespace(name="COMMANDLINE")
+    where.check_by("ada", typed=typed)
+    where.check_by("olga", typed=SimpleNamespace(name="DEFAULT"))
+    with pytest.raises(CommandError, match="--by grace: what was signed is by ada") as refused:
+        where.check_by("grace", typed=typed)
+    assert refused.value.code == 2
+
+
+def test_what_is_advised_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a path has spaces."""
+    monkeypatch.chdir(tmp_path)
+    told = in_process("keys", "make", "a b", "--file", "k x").out
+    assert "export EDGESHIFT_AUTHORITY_KEY='k x'\n" in told and "add 'a b' --key 'k x.pub' --role" in told
+    assert "ssh-keygen -t ed25519 -f 'k x'" in told

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -15,7 +16,7 @@ from edgeshift.messages import Answer, Person
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.operations.again import begin_again
-from edgeshift.operations.errors import Refused
+from edgeshift.operations.errors import NotFound, Refused
 from edgeshift.operations.signed import Pen
 from edgeshift.operations.steering import abort
 from edgeshift.testbed.invariants.seen import StopRecord
@@ -87,6 +88,31 @@ async def test_nothing_of_a_start_begins_again_once_its_abort_is_signed(
         await asyncio.sleep(1.1)
         await pen.start(play.start, play.spec)
         await pen.refuse_aborted(play.spec.name, play.start.spec)
+
+
+async def test_nothing_is_signed_where_nothing_begins_again(temporal_client: Client, tmp_path: Path) -> None:
+    """What an operator has signed would count, though the campaign took no notice of it: neither for all
+    zones nor for a named one, while the campaign runs and once it has closed.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play = stage.play
+        state = await stage.waits("a")
+        one: dict[str, Any] = {
+            "indexes": [play.index(stage.name("a"))],
+            "zones": [stage.id("a")],
+            "places": ["on_hold", "rejected"],
+        }
+        for _ in range(2):
+            for what in ({"places": ["on_hold", "aborted"]}, one):
+                with pytest.raises(NotFound, match="nothing to reopen: none of these zones"):
+                    await begin_again(
+                        play.client, play.spec.name, "reopen", by=OPERATOR, pen=play.pen(OPERATOR), **what
+                    )
+            assert [key async for key in play.archive.list(f"signed/{play.spec.name}/again")] == []
+            if not await play.is_closed():
+                await play.sign([state.fingerprint])
+                await play.result()
+        await stage.check()
 
 
 async def test_a_pause_that_only_the_archive_has_pauses_the_campaign_until_it_is_resumed(

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.campaign_file.load import CampaignFileError, load_campaign, parse_campaign
-from edgeshift.model.fleet import Plan
+from edgeshift.campaign_file.options import as_yaml
+from edgeshift.model.fleet import CAMPAIGN_NAME, Plan
 from worker.wiring import GRACE
 
 SMALL = "name: waf-1\ntargets: {all: true}\n"
@@ -327,3 +328,27 @@ def test_values_of_any_type_are_mistakes_not_crashes(value: dict[str, object]) -
         parse_campaign(json.dumps(value))
     except CampaignFileError as problem:
         assert problem.mistakes
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('!!int ""', "window: is ''; it must be a whole number"),
+        ('!!float ""', "window: is ''; it must be a whole number"),
+        (f"0x{'F' * 4_000}", "window: is a number of more than 60 digits; it must be at most"),
+    ],
+    ids=["int", "float", "huge"],
+)
+def test_a_value_that_the_parser_stumbles_over_is_a_mistake(value: str, said: str) -> None:
+    """Named with its place, as any other."""
+    with pytest.raises(CampaignFileError) as found:
+        parse_campaign(f"name: a\ntargets: {{all: true}}\nwindow: {value}\n")
+    assert f"campaign.yaml:3:1: {said}" in str(found.value)
+
+
+@pytest.mark.parametrize("name", ["true", "1e5", "null", "0x1f", "12", "off", "autumn", "2024-10-01", "---"])
+def test_a_text_is_written_so_that_it_is_read_as_one(name: str) -> None:
+    """Bare, or in quotes where YAML would take it for something else, as `init true.yaml` has it."""
+    if CAMPAIGN_NAME.fullmatch(name):
+        assert parse_campaign(f"name: {as_yaml(name)}\ntargets: {{all: true}}\n").name == name
+    assert as_yaml("autumn") == "autumn" and as_yaml("true") == '"true"' and as_yaml("---") == '"---"'

@@ -102,6 +102,11 @@ def test_a_rejection_binds_until_an_operator_reopens_the_zone() -> None:
     assert judged(BEGUN, rejected, reopened, anew) == []
     assert judged(BEGUN, rejected, again("reopen", 4, by=APPROVER), anew)
     assert judged(BEGUN, rejected, again("retry", 4), anew)
+    usual, shared = ("aborted", "excluded", "on_hold"), again("reopen", 6, zones=(), places=("on_hold",))
+    (found,) = judged(BEGUN, rejected, again("reopen", 4, zones=(), places=usual), anew)
+    assert "bob had rejected it" in found
+    assert judged(BEGUN, rejected, again("reopen", 4, zones=(), places=("rejected",)), anew) == []
+    assert judged(BEGUN, rejected, reopened, anew, shared) == []
     # Where nobody has rejected it, a reopening voids nothing; what is rejected under way comes too late.
     assert judged(*AGREED, reopened) == []
     assert (

@@ -8,8 +8,10 @@ import pytest
 
 from edgeshift.cli.errors import CommandError
 from edgeshift.cli.found_stack import settings_here
+from edgeshift.cli.main import called
 from edgeshift.cli.shell import Shell
-from edgeshift.runtime.environments import EnvironmentTrouble, environment_named, known_keys, names_here
+from edgeshift.runtime.environments import EnvironmentTrouble, environment_named, names_here
+from edgeshift.runtime.settings import SettingsError, known_keys, load_settings
 
 GOOD = """\
 [env.production]
@@ -72,9 +74,15 @@ def test_the_folder_counts_before_the_person(folder: Path, tmp_path: Path) -> No
         ("temporal_namespace", "temporal_namspace", "did you mean temporal_namespace?"),
         ('"temporal.example.com:7233"', '"temporal.example.com"', "env.production.temporal_address: "),
         ('archive_url = "s3://edgeshift-production"\n', "", "env.production.archive_url: it is missing"),
+        (
+            '"s3://edgeshift-production"',
+            '""',
+            "env.production.archive_url: String should have at least 1 char",
+        ),
         ("temporal_tls = true", 'temporal_tls = "perhaps"', "env.production.temporal_tls: "),
         ("temporal_tls = true", 'temporal_api_key = "sk-1234567"', "env.production.temporal_api_key: "),
         ("[env.production]", "[env.production", "it is no TOML"),
+        ("temporal_tls = true", f"temporal_tls = {'[' * 2_000}", "it is no TOML: it is nested too deeply"),
         ("[env.production]", "[env]\nproduction = 3\n[other]", "it has to be a table: [env.production]"),
     ],
 )
@@ -143,3 +151,55 @@ def test_every_setting_is_a_key() -> None:
     keys = known_keys()
     assert {"temporal_address", "temporal_tls_cert", "archive_url", "state_dir", "authority_key"} <= set(keys)
     assert len(keys) == len(set(keys))
+
+
+def test_an_empty_archive_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script's variable that was not set: the default folder would be another archive."""
+    monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", "")
+    with pytest.raises(SettingsError, match="EDGESHIFT_ARCHIVE_URL: String should have at least 1"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("LOG", "debug", "its settings are EDGESHIFT_LOG_LEVEL, EDGESHIFT_LOG_FORMAT"),
+        ("TEMPORAL", "host:7233", "its settings are EDGESHIFT_TEMPORAL_ADDRESS, "),
+        ("TEMPORAL", "", "its settings are EDGESHIFT_TEMPORAL_ADDRESS, "),
+        ("AUTHORITY", "/etc/roots.yaml", "its settings are EDGESHIFT_AUTHORITY_ROOTS, "),
+        ("WORKER", "x", "its settings are EDGESHIFT_WORKER_QUEUES, "),
+        ("WORKER", "3", "its settings are EDGESHIFT_WORKER_QUEUES, "),
+        ("ARCHIVE", "s3://edgeshift-production", "did you mean EDGESHIFT_ARCHIVE_URL?"),
+        ("ARCHIVE_URI", "s3://edgeshift-production", "did you mean EDGESHIFT_ARCHIVE_URL?"),
+        ("TEMPORL_ADDRESS", "host:7233", "did you mean EDGESHIFT_TEMPORAL_ADDRESS?"),
+    ],
+)
+def test_a_variable_that_is_no_setting_and_looks_like_one_is_named(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variable: str,
+    value: str,
+    said: str,
+) -> None:
+    """With and without a named environment: a message for the person, and the exit code of bad input."""
+    (folder / "edgeshift.toml").write_text(GOOD)
+    monkeypatch.setenv(f"EDGESHIFT_{variable}", value)
+    for line in (["status"], ["--env", "production", "status"]):
+        code, told = called(line), capsys.readouterr().err
+        assert code == 2 and f"EDGESHIFT_{variable}: " in told and said in told, told
+        assert not value or f" {value}" not in told
+
+
+def test_other_variables_are_no_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as those that secrets are in, and those that are read elsewhere; a group may be given as JSON."""
+    for name in ("TOKEN", "RETAIL_TOKEN", "USER", "ENV", "ARCHIVE_KEY", "TEMPORAL_CLI_SHA256"):
+        monkeypatch.setenv(f"EDGESHIFT_{name}", "x")
+    monkeypatch.setenv("EDGESHIFT_LOG", '{"level": "debug"}')
+    assert load_settings().log.level == "debug"
+
+
+def test_an_option_that_cannot_be_used_is_the_one_that_is_named() -> None:
+    """Not the address, where the namespace is wrong."""
+    with pytest.raises(SettingsError, match="--namespace cannot be used so"):
+        settings_here(address=None, namespace="", archive=None)

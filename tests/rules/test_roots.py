@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from edgeshift.authority import loading
 from edgeshift.authority.editing import NotAdded, RootsEditor
 from edgeshift.authority.keyring import WORKER, Keyring
-from edgeshift.authority.loading import RootsError, RootsFiles, load_roots
+from edgeshift.authority.loading import RootsError, RootsFiles, load_roots, roots_from
 from edgeshift.authority.roots import Role
 from edgeshift.authority.signers import line_of, parsed
 from edgeshift.authority.signing import SigningFailed
@@ -89,6 +89,29 @@ def test_a_mistake_in_roots_is_named(roots: Path, was: str, now: str, said: str)
     with pytest.raises(RootsError, match=said) as found:
         load_roots(roots)
     assert str(roots.parent) in str(found.value)
+
+
+HEAD = "signers: allowed_signers\nservices: []\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{HEAD}people:\n  ada: {{roles: [approver]}}\n  ada: {{roles: [operator]}}\n",
+            ":5:3: not YAML: ada is given twice",
+        ),
+        (f"{HEAD}people: {{\n  ada: [approver\n", ":5:1: not YAML: a [ or { is not closed"),
+        (f"{HEAD}most_commits_an_hour: !!int ''\n", ": not YAML: a value in it cannot be read"),
+        (f"{HEAD}people: {'[' * 500}\n", ": not YAML: it is nested too deeply"),
+    ],
+    ids=["twice", "open", "empty", "deep"],
+)
+def test_what_is_no_yaml_is_told_with_its_place(text: str, said: str, tmp_path: Path) -> None:
+    """And with its cause: whoever revokes a key in a hurry has to find it."""
+    with pytest.raises(RootsError) as found:
+        roots_from(tmp_path / "roots.yaml", text, lambda name, what: "")
+    assert f"{tmp_path / 'roots.yaml'}{said}" in str(found.value)
 
 
 @pytest.mark.parametrize("name", ["roots.yaml", "allowed_signers"])

@@ -280,6 +280,48 @@ async def test_an_abort_from_tomorrow_does_not_stop_what_is_started_today(tmp_pa
         assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
 
 
+USUAL = ("aborted", "excluded", "on_hold")
+"""What ``reopen`` begins again where nothing is named."""
+
+
+@pytest.mark.parametrize(("places", "voids"), [(USUAL, False), (("rejected",), True), ((), True)], ids=str)
+async def test_a_reopening_of_all_zones_voids_a_rejection_only_where_it_is_of_rejected_ones(
+    places: tuple[str, ...], voids: bool, tmp_path: Path
+) -> None:
+    """Whoever reopens the zones that are on hold has nobody's rejection decided anew."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=now - timedelta(hours=1))
+        await door.approve("grace", choice=Choice.REJECT, issued=now - timedelta(minutes=30))
+        await door.again("reopen", places=places, issued=now - timedelta(minutes=20))
+        await door.approve_alike(issued=now - timedelta(minutes=10))
+        result = await door.commit()
+        assert (result.status is ChangeStatus.ANSWERED) is voids, result
+        assert voids or "grace rejected it" in result.reason
+
+
+@pytest.mark.parametrize("places", [USUAL, ("rejected",)], ids=str)
+async def test_what_was_approved_after_a_rejection_outlives_a_reopening_of_other_zones(
+    places: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A rejection, a reopening of the zone by its name, an approval; then others on hold are reopened. Where
+    rejected ones are reopened once more, people decide anew.
+    """
+    now = datetime.now(UTC).replace(microsecond=0)
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=now - timedelta(hours=1))
+        rejection = door.decision("grace").model_copy(update={"issued": now - timedelta(minutes=30)})
+        await door.put(rejection.model_copy(update={"choice": Choice.REJECT}))
+        named: dict[str, Any] = {"zones": (door.gate.zone.id,), "places": ("on_hold", "rejected")}
+        await door.again("reopen", **named, issued=now - timedelta(minutes=20))
+        await door.approve_alike(issued=now - timedelta(minutes=10))
+        await door.again("reopen", places=places, issued=now - timedelta(minutes=5))
+        result = await door.commit()
+        counts = places == USUAL
+        assert (result.status is ChangeStatus.ANSWERED) is counts, result
+        assert counts or "ada signed before it was reopened" in result.reason
+
+
 @pytest.mark.parametrize(
     "elsewhere", [{"service": "https://rehearsal.example/client/v4"}, {"area": Area.ESC}], ids=str
 )

@@ -307,8 +307,15 @@ def _wave_of(zone: str, start: Signed) -> int:
 
 
 def _reopened(sent: Sent, start: Signed) -> list[Signed]:
-    """The words of operators that have reopened the zone."""
-    return [one for one in begun_again(sent, start) if one.statement["verb"] == "reopen"]
+    """The words of operators that have reopened what was rejected of the zone: those of all zones only where
+    they are about rejected ones.
+    """
+    return [
+        one
+        for one in begun_again(sent, start)
+        if one.statement["verb"] == "reopen"
+        and (one.statement["zones"] or "rejected" in (one.statement["places"] or ["rejected"]))
+    ]
 
 
 def begun_again(sent: Sent, start: Signed) -> list[Signed]:

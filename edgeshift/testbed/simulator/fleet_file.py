@@ -175,6 +175,12 @@ def _parse_json(path: Path, text: str) -> Any:
         return json.loads(text, object_pairs_hook=no_duplicates)
     except json.JSONDecodeError as error:
         raise _one(path, error.lineno, f"not JSON: {error.msg} (column {error.colno})") from None
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, FleetFileError):
+            raise
+        raise _one(
+            path, None, "not JSON: it is nested too deeply, or has a number that is too long"
+        ) from None
 
 
 def _parse_yaml(path: Path, text: str) -> Any:
@@ -184,6 +190,10 @@ def _parse_yaml(path: Path, text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         said = (error.problem or "malformed").splitlines()[0]
         raise _one(path, mark.line + 1 if mark else None, f"not YAML: {said}") from None
+    except RecursionError:
+        raise _one(path, None, "not YAML: it is nested too deeply") from None
+    except (KeyError, IndexError):
+        raise _one(path, None, "not YAML: a value in it cannot be read") from None
     except (YAMLError, ValueError) as error:
         raise _one(path, None, f"not YAML: {str(error).splitlines()[0]}") from None
 
