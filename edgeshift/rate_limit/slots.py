@@ -129,9 +129,10 @@ class Lease(BaseModel):
     seconds. They count from ``at``, seconds since the epoch by the clock of whoever keeps the book.
 
     ``count`` of 0: nothing now, ask again in ``first_in`` seconds. ``again_in``: where the slots are fewer
-    than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may be
-    spent late. ``keep``: the part of all slots that may be spent beside what others use
-    (edgeshift/rate_limit/others.py). ``holds``: calls that are not to be made at all for now.
+    than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may
+    be spent late. ``keep``: the part of all slots that may be spent beside what others use
+    (edgeshift/rate_limit/others.py). ``holds``: calls that are not to be made at all for now. ``closed``:
+    there are none for anybody until then, whatever becomes free.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -144,6 +145,7 @@ class Lease(BaseModel):
     late: float = LATEST
     keep: float = 1.0
     holds: tuple[OpenCircuit, ...] = ()
+    closed: bool = False
 
     @classmethod
     def wait(cls, seconds: float) -> Lease:
@@ -195,7 +197,7 @@ def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tup
 
 def _leased(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> Lease:
     if now < book.blocked_until:
-        return Lease.wait(book.blocked_until - now)
+        return Lease.wait(book.blocked_until - now).model_copy(update={"closed": True})
     grid = _Grid(book.terms)
     index = grid.block_at(now)
     current = _open(book, grid, index, holder)
