@@ -21,7 +21,15 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
     from edgeshift.rate_limit.others import Others, keep, reported
-    from edgeshift.rate_limit.slots import Lease, SlotBook, block, bounded, lease, with_terms
+    from edgeshift.rate_limit.slots import (
+        Lease,
+        SlotBook,
+        begun_again,
+        block,
+        bounded,
+        lease,
+        with_terms,
+    )
     from workflows.messages import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000
@@ -41,7 +49,7 @@ class Quota:
     def __init__(self, start: QuotaStart) -> None:
         self._start = start
         now = workflow.now().timestamp()
-        self._book = bounded(start.book, now) if start.book else SlotBook(terms=start.terms)
+        self._book = _book_of(start, now)
         self._circuit = start.circuit or Circuit()
         self._others = start.others or Others()
         self._publishes = workflow.patched("held-calls-are-published")
@@ -161,6 +169,13 @@ class Quota:
     def book(self) -> SlotBook:
         """What has been handed out."""
         return self._book
+
+
+def _book_of(start: QuotaStart, now: float) -> SlotBook:
+    """What a run begins with. Processes spend what an earlier quota of the user has given them."""
+    if start.book:
+        return bounded(start.book, now)
+    return begun_again(start.terms, now) if start.again else SlotBook(terms=start.terms)
 
 
 def _as_kept(holder: str) -> str:

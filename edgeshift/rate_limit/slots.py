@@ -49,6 +49,9 @@ LEAD = 0.3
 MOST_SLOTS = 10_000
 """Slots of one lease, whatever the limit."""
 
+CLOCKS_APART = 1.0
+"""Seconds by which the clocks of the server's machines may differ, of which each tells a quota the time."""
+
 
 class Lane(StrEnum):
     """``URGENT`` is for commits, their verification, and stopping; it never waits behind ``NORMAL``."""
@@ -225,6 +228,20 @@ def block(book: SlotBook, now: float, seconds: float) -> SlotBook:
 def longest_stop(terms: PaceTerms) -> float:
     """Seconds for which one word may stop every call, at most."""
     return min(LONGEST_BLOCK, max(60.0, WINDOWS * terms.window))
+
+
+def begun_again(terms: PaceTerms, now: float) -> SlotBook:
+    """The state where an earlier one is lost, of which slots may be out: those of the block of ``now`` and,
+    shortly before its end, of the next one. Handing out begins after them.
+    """
+    grid = _Grid(terms)
+    open_until = grid.start(grid.block_at(now + grid.length * LEAD + CLOCKS_APART) + 1)
+    return SlotBook(terms=terms, now=now, blocked_until=open_until)
+
+
+def longest_without_a_book(terms: PaceTerms) -> float:
+    """Seconds for which nothing is handed out after a state was lost, at most."""
+    return _Grid(terms).length * (1 + LEAD) + CLOCKS_APART
 
 
 def bounded(book: SlotBook, now: float) -> SlotBook:
