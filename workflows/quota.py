@@ -23,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.rate_limit.others import Others, keep, reported
     from edgeshift.rate_limit.slots import (
         Lease,
+        PaceTerms,
         SlotBook,
         begun_again,
         block,
@@ -96,7 +97,7 @@ class Quota:
         try:
             book = with_terms(self._book, now, request.terms)
             holder = _as_kept(request.holder)
-            others = reported(self._others, now, holder, request.seen)
+            others = reported(self._others, now, _pacer_of(holder, request.terms), request.seen)
             kept = keep(others, now, book.terms)
             if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
                 found = Lease.wait(request.terms.minute)
@@ -176,6 +177,14 @@ def _book_of(start: QuotaStart, now: float) -> SlotBook:
     if start.book:
         return bounded(start.book, now)
     return begun_again(start.terms, now) if start.again else SlotBook(terms=start.terms)
+
+
+def _pacer_of(holder: str, terms: PaceTerms) -> str:
+    """By what is kept what a process saw. It has a pacer for each terms of its campaigns, which knows its
+    own calls alone: by the process's name the last one's would stand for all, and the others' count as
+    strangers' calls.
+    """
+    return f"{holder} {hashlib.sha256(terms.model_dump_json().encode()).hexdigest()[:8]}"
 
 
 def _as_kept(holder: str) -> str:

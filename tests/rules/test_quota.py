@@ -1,4 +1,4 @@
-"""A user's quota by itself: what it begins with."""
+"""A user's quota by itself: what it begins with, and whose calls it takes for strangers'."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from temporalio import workflow
 
 from edgeshift.messages import LeaseRequest, QuotaStart
-from edgeshift.rate_limit.others import Seen
+from edgeshift.rate_limit.others import Seen, Told
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
 from tests.rules.ledger_kit import NOW
 from workflows.quota import Quota
@@ -43,3 +43,18 @@ def test_only_the_first_quota_of_a_user_hands_out_slots_at_once(clock: SimpleNam
     assert 0.3 * TERMS.block_length < waits.first_in < 1.5 * TERMS.block_length
     clock.now += timedelta(seconds=waits.first_in)
     assert leased(again).count == 1
+
+
+@pytest.mark.parametrize(
+    ("holder", "terms"),
+    [("two", TERMS), ("one", PaceTerms(people=0.1)), ("two", PaceTerms(people=0.1))],
+    ids=["two processes", "other terms", "both"],
+)
+def test_calls_by_other_terms_are_no_strangers(clock: SimpleNamespace, holder: str, terms: PaceTerms) -> None:
+    """Two pacers have made half each of what is used, of two processes, or of one."""
+    quota = Quota(QuotaStart(user="u", terms=TERMS))
+    told = Told(limit=1200, window=300.0, remaining=600, reset=150.0)
+    for who, by in (("one", TERMS), (holder, terms)):
+        kept = leased(quota, who, by, Seen(told=told, own=300, ago=0.1)).keep
+        clock.now += timedelta(seconds=1)
+    assert kept >= 0.98
