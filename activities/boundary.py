@@ -35,7 +35,7 @@ from edgeshift.stores.tickets import TicketError
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
 
-_KNOWN = (
+KNOWN = (
     ServiceError,
     ArchiveError,
     SecretRefError,
@@ -139,7 +139,7 @@ def named_failures(work: Work) -> Work:
         _BEGAN.set(time.monotonic())
         try:
             return await work(*args, **kwargs)
-        except _KNOWN as failure:
+        except KNOWN as failure:
             raise named(failure) from None
 
     return guarded  # type: ignore[return-value]

@@ -41,6 +41,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import CLAIMS, MOST_ATTEMPTS, Area, Target, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import OpenCircuit
+from edgeshift.rate_limit.in_hand import not_blocked_for
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of
 from edgeshift.service_api import ServiceError
@@ -58,6 +59,11 @@ MOST_CODES = 20
 
 MOST_SAID = 200
 """Characters that are kept of what the service shows of a zone, or of which record cannot be read."""
+
+NOT_BLOCKED_FOR = 10.0
+"""Seconds that a look waits for a user whom the service refuses every call: a batch has zones of several
+users, and none of it is told before all are looked at. Where such a zone stands is read by a later look.
+"""
 
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
@@ -133,6 +139,12 @@ class Looks:
         return SignedStop(word="abort" if word.word == "abort" else "pause", by=word.by, reason=word.reason)
 
     async def _look(
+        self, batch: DescribeZones, place: int, target: Target
+    ) -> SilentZone | LaterAttempt | OpenCircuit | _StillOpen | None:
+        with not_blocked_for(NOT_BLOCKED_FOR):
+            return await self._looked(batch, place, target)
+
+    async def _looked(
         self, batch: DescribeZones, place: int, target: Target
     ) -> SilentZone | LaterAttempt | OpenCircuit | _StillOpen | None:
         index = batch.indexes[place]

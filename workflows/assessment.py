@@ -8,6 +8,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.targets import TargetActivities
+    from edgeshift.campaign.callers import TargetCallers
     from edgeshift.messages import (
         PROGRESS,
         AssessBatch,
@@ -19,10 +20,13 @@ with workflow.unsafe.imports_passed_through():
         ResolvedTargets,
         ResolveTargets,
     )
+    from edgeshift.model.counts import counted
     from workflows import options
 
 MOST_BATCHES = 400
-"""Batches of one assessment at most: beyond it, batches grow, so that its history stays small."""
+"""Batches of one assessment at most, and one more of each credential: beyond it, batches grow, so that its
+history stays small.
+"""
 
 
 @workflow.defn(name="TargetList")
@@ -58,32 +62,56 @@ class Assessment:
                 workflow.upsert_memo({PROGRESS: AssessmentProgress(done=done, count=frozen.count)})
 
         say()
-        size = max(start.batch, -(-frozen.count // MOST_BATCHES))
-        batches = [
-            AssessBatch(
-                spec=start.spec, targets=frozen.targets, first=first, end=min(frozen.count, first + size)
-            )
-            for first in range(0, frozen.count, size)
-        ]
-        at_once = asyncio.Semaphore(start.parallel)
+        groups = batches_of(start, frozen)
 
-        async def assess(batch: AssessBatch) -> str:
+        async def assess(batch: AssessBatch, at_once: asyncio.Semaphore) -> str:
             nonlocal done
             async with at_once:
                 found: AssessedBatch = await workflow.execute_activity_method(
                     TargetActivities.assess,
                     batch,
-                    summary=f"assess {batch.first} to {batch.end}",
+                    summary=_summary(batch),
                     **options.assessing(),
                 )
-            done += batch.end - batch.first
+            done += len(batch.named)
             say()
             return found.report
 
-        reports = await asyncio.gather(*(assess(batch) for batch in batches))
+        reading = []
+        for batches in groups:
+            at_once = asyncio.Semaphore(start.parallel)
+            reading += [assess(batch, at_once) for batch in batches]
+        reports = await asyncio.gather(*reading)
         return await workflow.execute_activity_method(
             TargetActivities.merge,
             MergeAssessment(spec=start.spec, targets=frozen.targets, reports=tuple(reports)),
             summary="merge the reports",
             **options.assessing(),
         )
+
+
+def batches_of(start: AssessmentStart, frozen: ResolvedTargets) -> list[list[AssessBatch]]:
+    """The batches of each credential that targets call with. None waits for another's: one that is refused,
+    or whose user is out of turns, is waited for as long as it takes.
+    """
+    size, count = max(start.batch, -(-frozen.count // MOST_BATCHES)), frozen.count
+    whole = AssessBatch(spec=start.spec, targets=frozen.targets, first=0, end=count)
+    if frozen.callers.known and workflow.patched("callers-are-read-apart"):
+        return [
+            [
+                whole.model_copy(update={"first": some[0], "end": some[-1] + 1, "indexes": tuple(some)})
+                for some in (indexes[first : first + size] for first in range(0, len(indexes), size))
+            ]
+            for indexes in TargetCallers(frozen.callers, count).of_each()
+        ]
+    return [
+        [
+            whole.model_copy(update={"first": first, "end": min(count, first + size)})
+            for first in range(0, count, size)
+        ]
+    ]
+
+
+def _summary(batch: AssessBatch) -> str:
+    some = f"{counted(len(batch.indexes), 'target')} of " if batch.indexes else ""
+    return f"assess {some}{batch.first} to {batch.end}"

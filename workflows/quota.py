@@ -21,7 +21,16 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
     from edgeshift.rate_limit.others import Others, keep, reported
-    from edgeshift.rate_limit.slots import Lease, SlotBook, block, bounded, lease, with_terms
+    from edgeshift.rate_limit.slots import (
+        Lease,
+        PaceTerms,
+        SlotBook,
+        begun_again,
+        block,
+        bounded,
+        lease,
+        with_terms,
+    )
     from workflows.messages import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000
@@ -41,7 +50,7 @@ class Quota:
     def __init__(self, start: QuotaStart) -> None:
         self._start = start
         now = workflow.now().timestamp()
-        self._book = bounded(start.book, now) if start.book else SlotBook(terms=start.terms)
+        self._book = _book_of(start, now)
         self._circuit = start.circuit or Circuit()
         self._others = start.others or Others()
         self._publishes = workflow.patched("held-calls-are-published")
@@ -88,7 +97,7 @@ class Quota:
         try:
             book = with_terms(self._book, now, request.terms)
             holder = _as_kept(request.holder)
-            others = reported(self._others, now, holder, request.seen)
+            others = reported(self._others, now, _pacer_of(holder, request.terms), request.seen)
             kept = keep(others, now, book.terms)
             if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
                 found = Lease.wait(request.terms.minute)
@@ -161,6 +170,21 @@ class Quota:
     def book(self) -> SlotBook:
         """What has been handed out."""
         return self._book
+
+
+def _book_of(start: QuotaStart, now: float) -> SlotBook:
+    """What a run begins with. Processes spend what an earlier quota of the user has given them."""
+    if start.book:
+        return bounded(start.book, now)
+    return begun_again(start.terms, now) if start.again else SlotBook(terms=start.terms)
+
+
+def _pacer_of(holder: str, terms: PaceTerms) -> str:
+    """By what is kept what a process saw. It has a pacer for each terms of its campaigns, which knows its
+    own calls alone: by the process's name the last one's would stand for all, and the others' count as
+    strangers' calls.
+    """
+    return f"{holder} {hashlib.sha256(terms.model_dump_json().encode()).hexdigest()[:8]}"
 
 
 def _as_kept(holder: str) -> str:

@@ -43,7 +43,7 @@ from edgeshift.operations import (
 )
 from edgeshift.operations.signed import Pen
 from edgeshift.quota.leases import terms_of
-from edgeshift.rate_limit.slots import LONGEST_BLOCK
+from edgeshift.rate_limit.slots import LONGEST_BLOCK, longest_without_a_book
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -258,9 +258,12 @@ class _Scene:
         )
 
     async def _turns_again(self) -> None:
-        """There are turns again for a while: a quota that begins anew knows of no block."""
+        """There are turns again for a while: a quota that begins again knows of no block, and hands out
+        slots once none of the earlier one's can be out.
+        """
         await self._client.get_workflow_handle(quota_id(self._user)).terminate("measured")
-        await asyncio.sleep(self._part.turns_for)
+        until = longest_without_a_book(terms_of(self._spec.scaled()))
+        await asyncio.sleep(until + self._part.turns_for)
 
     async def _until(self, what: str, there: Callable[[CampaignSummary], bool]) -> CampaignSummary:
         limit = time.monotonic() + WITHIN

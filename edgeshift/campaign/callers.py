@@ -71,6 +71,13 @@ class TargetCallers:
         """The numbers of the credentials whose calls any of the holds stops."""
         return frozenset[int]().union(*map(self.stopped_by, holds))
 
+    def of_each(self) -> list[list[int]]:
+        """The targets' indexes by the credential that they call with, where there are several."""
+        found: dict[int, list[int]] = {}
+        for index, number in enumerate(self._numbers):
+            found.setdefault(number, []).append(index)
+        return list(found.values())
+
     def targets(self, numbers: frozenset[int]) -> bytes:
         """A byte for each target: ``HIDDEN`` where it calls with one of these credentials, else 0. Empty
         where none does.

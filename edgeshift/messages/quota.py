@@ -18,8 +18,9 @@ HELD = "held"
 
 
 class QuotaStart(Message):
-    """The input of a user's quota: its terms; and the slot book, the held calls, and what is known of others,
-    which are carried over.
+    """The input of a user's quota: its terms; and the slot book, the held calls, and what is known of
+    others, which are carried over. ``again``: the user had a quota that has ended, so that slots of a book
+    which nobody has any more may be out.
     """
 
     user: str
@@ -27,6 +28,7 @@ class QuotaStart(Message):
     book: SlotBook | None = None
     circuit: Circuit | None = None
     others: Others | None = None
+    again: bool = False
 
 
 class LeaseRequest(Message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, Field
@@ -51,7 +52,9 @@ class ResolvedTargets(Message):
 
 
 class AssessmentStart(Message):
-    """The input of an assessment. ``batch``: zones per activity."""
+    """The input of an assessment. ``batch``: zones per activity. ``parallel``: activities at a time, for
+    each of the credentials that targets call with.
+    """
 
     name: str
     spec: Digest
@@ -60,12 +63,18 @@ class AssessmentStart(Message):
 
 
 class AssessBatch(Message):
-    """Assess the targets ``[first, end)``."""
+    """Assess the targets ``[first, end)``; of these only ``indexes`` where any are named."""
 
     spec: Digest
     targets: Digest
     first: int
     end: int
+    indexes: tuple[int, ...] = ()
+
+    @property
+    def named(self) -> Sequence[int]:
+        """The indexes of its targets."""
+        return self.indexes or range(self.first, self.end)
 
 
 class PlanWaits(Message):

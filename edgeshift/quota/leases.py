@@ -9,12 +9,13 @@ import os
 import random
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio.client import Client, WithStartWorkflowOperation, WorkflowExecutionStatus
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
@@ -158,35 +159,45 @@ class Quotas:
         self, user: str, terms: PaceTerms, update: str, request: Message, answers: type[Answer]
     ) -> Answer:
         """The first one of a quota that is not there, or that somebody has ended."""
-        found: Answer = await self._temporal.execute_update_with_start_workflow(
-            update,
-            request,
-            start_workflow_operation=WithStartWorkflowOperation(
-                "Quota",
-                QuotaStart(user=user, terms=terms),
-                id=quota_id(user),
-                task_queue=Queue.QUOTA,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                static_summary=f"rate limit of {user}",
-            ),
-            result_type=answers,
-            rpc_timeout=_ANSWER_WITHIN,
-        )
-        return found
+
+        async def begun(start: QuotaStart, reuse: WorkflowIDReusePolicy) -> Answer:
+            found: Answer = await self._temporal.execute_update_with_start_workflow(
+                update,
+                request,
+                start_workflow_operation=WithStartWorkflowOperation(
+                    "Quota",
+                    start,
+                    id=quota_id(user),
+                    task_queue=Queue.QUOTA,
+                    id_reuse_policy=reuse,
+                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                    static_summary=f"rate limit of {user}",
+                ),
+                result_type=answers,
+                rpc_timeout=_ANSWER_WITHIN,
+            )
+            return found
+
+        return await _first_or_again(QuotaStart(user=user, terms=terms), begun)
 
     async def _begin(self, user: str, terms: PaceTerms, signal: str, message: Message) -> None:
         """Signal the user's quota, which begins with it where there is none."""
-        await self._temporal.start_workflow(
-            "Quota",
-            QuotaStart(user=user, terms=terms),
-            id=quota_id(user),
-            task_queue=Queue.QUOTA,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            static_summary=f"rate limit of {user}",
-            start_signal=signal,
-            start_signal_args=[message],
-            rpc_timeout=_ANSWER_WITHIN,
-        )
+
+        async def begun(start: QuotaStart, reuse: WorkflowIDReusePolicy) -> None:
+            await self._temporal.start_workflow(
+                "Quota",
+                start,
+                id=quota_id(user),
+                task_queue=Queue.QUOTA,
+                id_reuse_policy=reuse,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                static_summary=f"rate limit of {user}",
+                start_signal=signal,
+                start_signal_args=[message],
+                rpc_timeout=_ANSWER_WITHIN,
+            )
+
+        await _first_or_again(QuotaStart(user=user, terms=terms), begun)
 
     # --- held calls
 
@@ -240,3 +251,16 @@ class Quotas:
         """End the pacers' own tasks."""
         for pacer in (*self._pacers.values(), *self._addresses.values()):
             await pacer.aclose()
+
+
+async def _first_or_again(
+    start: QuotaStart, begun: Callable[[QuotaStart, WorkflowIDReusePolicy], Awaitable[Answer]]
+) -> Answer:
+    """Begin a user's quota, or ask the one that runs. Temporal knows for days that there was one: only the
+    first one of all has no slots out that it does not know of, and hands out its own at once.
+    """
+    try:
+        return await begun(start, WorkflowIDReusePolicy.REJECT_DUPLICATE)
+    except WorkflowAlreadyStartedError:
+        again = start.model_copy(update={"again": True})
+        return await begun(again, WorkflowIDReusePolicy.ALLOW_DUPLICATE)

@@ -30,3 +30,10 @@ class NoLease(TurnRefused):
     def __init__(self, why: Exception) -> None:
         super().__init__(f"{type(why).__name__}: {why}")
         self.why = why
+
+
+class BlockedForLonger(TurnRefused):
+    """The service refuses every call of the user for longer than whoever asks may wait."""
+
+    def __init__(self) -> None:
+        super().__init__("the service refuses every call of this user for a while")

@@ -2,11 +2,15 @@
 
 Where more steps wait for their turns than the limit lets through in that time, each of them would otherwise
 have a turn or two, run out of time, and have spent them for nothing.
+
+Whoever calls for several users in one go does not wait for one whom the service refuses every call for longer
+(``not_blocked_for``): the others would wait with it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -48,3 +52,23 @@ def in_hand(step: InHand) -> Iterator[None]:
 def step_in_hand() -> InHand | None:
     """The step that whoever asks works at, or None."""
     return _IN_HAND.get()
+
+
+_PATIENCE: ContextVar[float] = ContextVar("patience", default=math.inf)
+
+
+@contextmanager
+def not_blocked_for(seconds: float) -> Iterator[None]:
+    """Calls of this task within the block have no turn where their user is blocked for longer than that.
+    However many wait before them, they wait for those.
+    """
+    before = _PATIENCE.set(seconds)
+    try:
+        yield
+    finally:
+        _PATIENCE.reset(before)
+
+
+def patience() -> float:
+    """Seconds for which a user may be blocked whom whoever asks calls for."""
+    return _PATIENCE.get()

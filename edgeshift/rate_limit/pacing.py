@@ -19,8 +19,8 @@ from typing import Protocol
 
 from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import OpenCircuit
-from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TooLate, TurnRefused
-from edgeshift.rate_limit.in_hand import InHand, step_in_hand
+from edgeshift.rate_limit.errors import BlockedForLonger, CircuitIsOpen, NoLease, TooLate, TurnRefused
+from edgeshift.rate_limit.in_hand import InHand, patience, step_in_hand
 from edgeshift.rate_limit.leased_slots import LeasedSlots, until_more
 from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
 from edgeshift.rate_limit.slots import LATEST, Lane, Lease
@@ -56,9 +56,10 @@ class Pacer(Protocol):
         """Seconds after which a turn is over: whoever has not called by then waits for another one."""
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Return when one call may be made, with the credential of this reference; ``ended`` then tells what
-        became of it. Cancelling it costs nobody a slot. Raises CircuitIsOpen where calls are held, and
-        NoLease where nobody can say.
+        """Return when one call may be made, with the credential of this reference; ``ended`` then tells
+        what became of it. Cancelling it costs nobody a slot. Raises CircuitIsOpen where calls are held,
+        NoLease where nobody can say, and BlockedForLonger where the user is blocked and whoever asks does
+        not wait for that.
         """
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
@@ -137,8 +138,8 @@ class SlotPacer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Wait for a slot. Raises NoLease and CircuitIsOpen; and TooLate, where it is the first of a step
-        that would not come to its end in its time.
+        """Wait for a slot. Raises NoLease, CircuitIsOpen and BlockedForLonger; and TooLate, where it is the
+        first of a step that would not come to its end in its time.
         """
         step = step_in_hand()
         if step is not None and not step.begun:
@@ -168,8 +169,10 @@ class SlotPacer:
             await self._look_again(lane)
             if hold := self._breaker.stops(credential):
                 raise CircuitIsOpen(hold)
+        if self._is_blocked_for(seconds := patience()):
+            raise BlockedForLonger
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiting = Waiting(turn, lane, credential, ahead)
+        waiting = Waiting(turn, lane, credential, ahead, seconds)
         self._line.add(waiting)
         self._changed.set()
         if self._pump is None or self._pump.done():
@@ -217,6 +220,13 @@ class SlotPacer:
 
         self._line.refuse(why)
 
+    def _is_blocked_for(self, seconds: float) -> bool:
+        return self._blocked_until - self._clock() > seconds
+
+    def _refuse_impatient(self) -> None:
+        """Whoever does not wait for a user that is blocked for so long is told so."""
+        self._line.refuse(lambda one: BlockedForLonger() if self._is_blocked_for(one.patience) else None)
+
     async def _look_again(self, lane: Lane) -> None:
         """Ask whether calls are still held; of many that want to know, one asks."""
         if self._looking is None or self._looking.done():
@@ -242,6 +252,7 @@ class SlotPacer:
     def blocked(self, seconds: float) -> None:
         """Hold everything back for ``seconds``; a block that lasts longer already stays."""
         self._blocked_until = max(self._blocked_until, self._clock() + max(0.0, seconds))
+        self._refuse_impatient()
         self._changed.set()
         if self._on_blocked is not None:
             task = asyncio.create_task(self._tell_blocked(self._on_blocked, seconds), name="pace: blocked")
@@ -348,6 +359,9 @@ class SlotPacer:
             # Who asks next is to hear at once when they are held no longer.
             return
         self._ask_at[lane] = now if answer.count else now + answer.again_in
+        if answer.closed:
+            self._blocked_until = max(self._blocked_until, now + answer.first_in)
+            self._refuse_impatient()
         self._too_few = answer.count < want
         self._more_at = now + until_more(answer)
         self._used = self._unused = 0

@@ -49,6 +49,9 @@ LEAD = 0.3
 MOST_SLOTS = 10_000
 """Slots of one lease, whatever the limit."""
 
+CLOCKS_APART = 1.0
+"""Seconds by which the clocks of the server's machines may differ, of which each tells a quota the time."""
+
 
 class Lane(StrEnum):
     """``URGENT`` is for commits, their verification, and stopping; it never waits behind ``NORMAL``."""
@@ -129,9 +132,10 @@ class Lease(BaseModel):
     seconds. They count from ``at``, seconds since the epoch by the clock of whoever keeps the book.
 
     ``count`` of 0: nothing now, ask again in ``first_in`` seconds. ``again_in``: where the slots are fewer
-    than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may be
-    spent late. ``keep``: the part of all slots that may be spent beside what others use
-    (edgeshift/rate_limit/others.py). ``holds``: calls that are not to be made at all for now.
+    than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may
+    be spent late. ``keep``: the part of all slots that may be spent beside what others use
+    (edgeshift/rate_limit/others.py). ``holds``: calls that are not to be made at all for now. ``closed``:
+    there are none for anybody until then, whatever becomes free.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -144,6 +148,7 @@ class Lease(BaseModel):
     late: float = LATEST
     keep: float = 1.0
     holds: tuple[OpenCircuit, ...] = ()
+    closed: bool = False
 
     @classmethod
     def wait(cls, seconds: float) -> Lease:
@@ -195,7 +200,7 @@ def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tup
 
 def _leased(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> Lease:
     if now < book.blocked_until:
-        return Lease.wait(book.blocked_until - now)
+        return Lease.wait(book.blocked_until - now).model_copy(update={"closed": True})
     grid = _Grid(book.terms)
     index = grid.block_at(now)
     current = _open(book, grid, index, holder)
@@ -223,6 +228,20 @@ def block(book: SlotBook, now: float, seconds: float) -> SlotBook:
 def longest_stop(terms: PaceTerms) -> float:
     """Seconds for which one word may stop every call, at most."""
     return min(LONGEST_BLOCK, max(60.0, WINDOWS * terms.window))
+
+
+def begun_again(terms: PaceTerms, now: float) -> SlotBook:
+    """The state where an earlier one is lost, of which slots may be out: those of the block of ``now`` and,
+    shortly before its end, of the next one. Handing out begins after them.
+    """
+    grid = _Grid(terms)
+    open_until = grid.start(grid.block_at(now + grid.length * LEAD + CLOCKS_APART) + 1)
+    return SlotBook(terms=terms, now=now, blocked_until=open_until)
+
+
+def longest_without_a_book(terms: PaceTerms) -> float:
+    """Seconds for which nothing is handed out after a state was lost, at most."""
+    return _Grid(terms).length * (1 + LEAD) + CLOCKS_APART
 
 
 def bounded(book: SlotBook, now: float) -> SlotBook:

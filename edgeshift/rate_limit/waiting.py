@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,14 +15,15 @@ from edgeshift.rate_limit.slots import Lane
 
 @dataclass(frozen=True, eq=False)
 class Waiting:
-    """Who waits for a turn, in which lane, and with which credential. ``ahead``: for a step that has begun
-    (edgeshift/rate_limit/in_hand.py).
+    """Who waits for a turn, in which lane, and with which credential. ``ahead``: for a step that has begun;
+    ``patience``: seconds for which the user may be blocked (edgeshift/rate_limit/in_hand.py).
     """
 
     turn: asyncio.Future[None]
     lane: Lane
     credential: str
     ahead: bool = False
+    patience: float = math.inf
 
 
 class Line:

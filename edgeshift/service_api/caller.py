@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from edgeshift.profiles import SPECIFICATION, ServiceProfile
 from edgeshift.rate_limit.breaker import Fate
-from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TooLate
+from edgeshift.rate_limit.errors import BlockedForLonger, CircuitIsOpen, NoLease, TooLate
 from edgeshift.rate_limit.others import told
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.slots import Lane
@@ -185,7 +185,7 @@ class Caller:
             raise ServiceCircuitOpen(held.hold) from held
         except NoLease as refused:
             raise NoTurn(refused.why) from refused
-        except TooLate as late:
+        except (TooLate, BlockedForLonger) as late:
             raise NoTurn(late) from late
 
     def _fate(self, call: Call, received: Received) -> tuple[Fate, str]:

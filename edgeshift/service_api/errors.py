@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from edgeshift.model.failures import FAILURES, Happened
 from edgeshift.rate_limit.circuit import OpenCircuit
-from edgeshift.rate_limit.errors import TooLate
+from edgeshift.rate_limit.errors import BlockedForLonger, TooLate
 from edgeshift.runtime.redaction import redact_text
 
 LONGEST_TEXT = 300
@@ -180,7 +180,7 @@ class NoTurn(ServiceError):
     """
 
     def __init__(self, why: Exception) -> None:
-        told = str(why) if isinstance(why, TooLate) else f"{type(why).__name__}: {why}"
+        told = str(why) if isinstance(why, (TooLate, BlockedForLonger)) else f"{type(why).__name__}: {why}"
         what = f"no turn to call was given: {told}"
         super().__init__(what, call="turn", outcome=outcome_of("NoTurn"))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from temporalio.client import Client
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import quota_id
-from edgeshift.quota.leases import Quotas
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.quota.leases import Quotas, terms_of
+from edgeshift.rate_limit.circuit import Trouble, held
+from edgeshift.rate_limit.slots import LATEST, Lane, SlotBook
 from edgeshift.runtime.settings import Settings, WorkerSettings
 from tests.kit.queue import on_queue
 from worker.wiring import workers
@@ -76,6 +78,46 @@ async def test_fifteen_processes_of_a_user_call_at_once(temporal_client: Client,
         for one in processes:
             await one.close()
         await quota.terminate("the scene is over")
+
+
+async def test_a_quota_that_begins_again_waits_for_what_the_one_before_has_given(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Somebody ends it as soon as it has handed out slots. A user's first quota of all hands them out at
+    once. So it is where a word that calls are held begins it.
+    """
+    user = f"u{uuid.uuid4().hex[:10]}"
+    client = on_queue(temporal_client, f"leases-{user}")
+    spec = CampaignSpec.model_validate(
+        {
+            "name": "again",
+            "targets": {"all": True},
+            "service": {
+                "base_url": "http://127.0.0.1:1/client/v4",
+                "credentials": [{"token": "env:NOBODYS", "user": user}],
+            },
+        }
+    )
+    credential = spec.service.credentials[0]
+    caller, terms = spec.service.caller(credential), terms_of(spec)
+    quota = temporal_client.get_workflow_handle(quota_id(caller))
+    async with workers(client, Settings(state_dir=tmp_path, worker=WorkerSettings(queues="quota"))):
+        one = Quotas(client, "one")
+        await one.pacer(credential, spec).acquire(Lane.NORMAL)
+        first = await quota.query("book", result_type=SlotBook)
+        await quota.terminate("by hand")
+        await one.hold(credential, spec, held(Trouble.REFUSED, "401", datetime.now(UTC), "env:OTHER"))
+        again = await quota.query("book", result_type=SlotBook)
+        other = Quotas(client, "other")
+        await asyncio.wait_for(other.pacer(credential, spec).acquire(Lane.NORMAL), 60)
+        spent = time.time()
+        for process in (one, other):
+            await process.close()
+        await quota.terminate("the scene is over")
+    out_until = (max(item.index for item in first.blocks) + 1) * terms.block_length
+    assert first.blocked_until == 0
+    assert again.blocked_until >= out_until and not again.blocks
+    assert spent >= out_until - LATEST
 
 
 async def test_processes_at_one_address_share_what_it_may_call(

@@ -30,7 +30,7 @@ from tests.replay.capture_held import called_off, given_up, held_up, reversible_
 from tests.replay.capture_later_runs import FOLLOWED_BY, continued, reset_under_a_permit, reset_zones
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
-from tests.replay.capture_shared import four, shared
+from tests.replay.capture_shared import four, many_held, planned_apart, shared
 from tests.replay.capture_waiting import assessing, halted
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
@@ -247,6 +247,8 @@ async def main() -> None:
         halted,
         shared,
         four,
+        many_held,
+        planned_apart,
         assessing,
         reset_zones,
         reset_under_a_permit,

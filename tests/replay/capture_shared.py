@@ -1,18 +1,21 @@
 """The acts of the capture in which several users share a campaign's window: of two, where a run ends amid its
-sweep; and of four.
+sweep; of four; and of more whose calls are held than a campaign once kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.testbed.simulator.fleet_file import Fleet
+from edgeshift.messages import AssessmentStart
+from edgeshift.model.fleet import assessment_id
+from edgeshift.operations.campaigns import store_spec
+from edgeshift.runtime.queues import Queue
 from tests.kit import scene
 from tests.kit.swept import SweepHeldUp, run_ends_amid_its_sweep
+from tests.kit.users import all_held, fleet_of_users, names_of
 from tests.replay.keeping import keep
 from workflows.campaign.sweeper import SLICE
 
@@ -22,23 +25,6 @@ MANY = SLICE + 10
 """Zones: more than a sweep looks at in one batch."""
 
 MOST_EVENTS = 150
-
-
-def fleet_of_users(names: Sequence[str], count: int) -> Fleet:
-    """A fleet of so many zones, in turn one of each user."""
-    return Fleet.model_validate(
-        {
-            "users": [{"email": f"{name}@example.com"} for name in names],
-            "credentials": [
-                {"label": name, "user": f"{name}@example.com", "accounts": [name]} for name in names
-            ],
-            "accounts": [{"name": name} for name in names],
-            "zones": [
-                {"name": f"z{number}.example", "plan": "pro", "account": names[number % len(names)]}
-                for number in range(count)
-            ],
-        }
-    )
 
 
 async def shared(client: Client, folder: Path) -> None:
@@ -74,3 +60,26 @@ async def four(client: Client, folder: Path) -> None:
             await play.zone(name).result()
         await play.until(lambda found: found.places.get("migrated") == len(signed))
         await keep("campaign-four-together", client.get_workflow_handle(play.campaign.id))
+
+
+async def planned_apart(client: Client, folder: Path) -> None:
+    """A plan of four users' zones. ``assessment-mixed`` is what the version before
+    ``callers-are-read-apart`` made of it.
+    """
+    async with scene(client, folder, fleet_of_users(FOUR, 60), begin=False) as play:
+        digest = await store_spec(play.archive, play.spec)
+        handle = await client.start_workflow(
+            "Assessment",
+            AssessmentStart(name=play.spec.name, spec=digest),
+            id=assessment_id(play.spec.name),
+            task_queue=Queue.CONTROL,
+        )
+        await handle.result()
+        await keep("assessment-apart", handle)
+
+
+async def many_held(client: Client, folder: Path) -> None:
+    """A campaign of two and twenty users, each of whom has lost the token."""
+    async with scene(client, folder, fleet_of_users(names_of(22), 22)) as play:
+        await all_held(play)
+        await keep("campaign-many-held", client.get_workflow_handle(play.campaign.id))

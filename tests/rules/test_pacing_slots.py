@@ -16,8 +16,10 @@ from edgeshift.rate_limit.slots import (
     Lease,
     PaceTerms,
     SlotBook,
+    begun_again,
     block,
     lease,
+    longest_without_a_book,
     with_terms,
 )
 
@@ -72,6 +74,25 @@ def test_no_window_holds_more_than_the_budget(
         assert given.count or given.first_in > 0
         times += slots(now, given)
     assert busiest(times, terms.window) <= terms.budget <= terms.limit
+
+
+@settings(max_examples=150, deadline=None)
+@given(terms_of_a_user, requests, st.integers(0, 59), st.floats(-1, 0))
+def test_no_window_holds_more_where_the_book_is_lost(
+    terms: PaceTerms, asked: list[tuple[float, int, Lane, int]], lost: int, apart: float
+) -> None:
+    """Processes spend what a quota has given them that somebody ended. The next one may be told the time by
+    another clock, which is behind by up to a second.
+    """
+    book, now, times = SlotBook(terms=terms), START, []
+    for number, (later, holder, lane, want) in enumerate(asked):
+        now += later * terms.block_length
+        if number == lost:
+            book = begun_again(terms, now + apart)
+            assert now < book.blocked_until <= now + apart + longest_without_a_book(terms)
+        book, given = lease(book, now, f"holder {holder}", lane, want)
+        times += slots(now, given)
+    assert busiest(times, terms.window) <= terms.budget
 
 
 @settings(max_examples=60, deadline=None)

@@ -80,7 +80,7 @@ class Plans:
         self.read.append(line.index)
         return line.model_copy(update={"fingerprint": f"of {line.index}"})
 
-    async def run(self, *details: Any, attempt: int = 1) -> AssessedBatch:
+    async def run(self, *details: Any, attempt: int = 1, indexes: tuple[int, ...] = ()) -> AssessedBatch:
         """The batch, by an attempt that is handed these details."""
 
         async def targets(_: str) -> list[Target]:
@@ -104,7 +104,7 @@ class Plans:
         environment = ActivityEnvironment()
         environment.on_heartbeat = lambda *told: self.told.append(told)
         environment.info = dataclasses.replace(environment.info, heartbeat_details=details, attempt=attempt)
-        batch = AssessBatch(spec="0" * 64, targets="0" * 64, first=FIRST, end=END)
+        batch = AssessBatch(spec="0" * 64, targets="0" * 64, first=FIRST, end=END, indexes=indexes)
         return await environment.run(TargetActivities(connections, works, waiting).assess, batch)
 
 
@@ -156,6 +156,19 @@ async def test_what_was_read_by_a_worker_that_is_gone_is_not_read_again(lost_at:
     lines = (await get_document(then.archive, AssessedTargets, found.report)).root
     assert [line.fingerprint for line in lines] == [f"of {index}" for index in range(FIRST, END)]
     assert all(len(told) <= -(-(END - FIRST) // LINES_OF_A_PART) for told in (*gone.told, *then.told))
+
+
+async def test_of_a_batch_that_names_its_targets_these_alone_are_read(tmp_path: Path) -> None:
+    """As those of one credential among others' are; also by a worker that takes it over."""
+    some = tuple(range(FIRST, END, 2))
+    gone = Plans(tmp_path, lost_at=some[12])
+    with pytest.raises(Lost):
+        await gone.run(indexes=some)
+    then = Plans(tmp_path)
+    found = await then.run(*gone.told[-1], indexes=some)
+    assert gone.read + then.read == list(some)
+    lines = (await get_document(then.archive, AssessedTargets, found.report)).root
+    assert [line.index for line in lines] == list(some)
 
 
 async def test_a_batch_whose_parts_cannot_be_read_is_read_anew(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Callable
 
 import pytest
 
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, lease
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, begun_again, lease
 from tests.kit.tiers import tiered
 from tests.service.test_pacing import skipping
 
@@ -27,24 +28,28 @@ def spent_times(
     *,
     at_once: int = 50,
     takes: float = 0.0,
+    lost_at: float = math.inf,
 ) -> list[float]:
     """When calls are made over so many seconds with more work than fits. ``asks``, ``answers``: what a lease
     takes on its way there, and back. ``at_once``: callers of a process, each of whose calls ``takes`` so
-    many seconds.
+    many seconds. ``lost_at``: after how many seconds somebody ends the quota.
     """
     times: list[float] = []
 
     async def scenario(clock: Callable[[], float]) -> None:
-        book = SlotBook(terms=terms)
+        book, kept, began = SlotBook(terms=terms), True, clock()
 
         def process(name: str) -> SlotPacer:
             asked = 0
 
             async def ask(want: int, lane: Lane) -> Lease:
-                nonlocal book, asked
+                nonlocal book, kept, asked
                 number, asked = asked, asked + 1
                 await asyncio.sleep(asks(clock(), number))
-                book, found = lease(book, 1_700_000_000 + clock(), name, lane, want)
+                now = 1_700_000_000 + clock()
+                if kept and clock() >= began + lost_at:
+                    book, kept = begun_again(terms, now), False
+                book, found = lease(book, now, name, lane, want)
                 await asyncio.sleep(answers(clock(), number))
                 return found
 
@@ -117,6 +122,15 @@ def test_the_limit_is_used_to_the_last_per_cent_and_never_crossed(
     times = spent_times(terms, processes, urgent, drawn, drawn, 1800)
     assert len(times) > 0.98 * terms.limit * 1800 / terms.window
     assert fullest(times, terms.window) <= terms.limit
+
+
+@pytest.mark.parametrize("lost_at", [451.0, 453.5, 456.0, 458.5])
+def test_a_quota_that_begins_again_does_not_cross_the_limit(lost_at: float) -> None:
+    """Somebody ends it amid a block, whose slots are out: what comes after them is used up as before."""
+    terms = PaceTerms()
+    times = spent_times(terms, 4, 0, lambda now, number: 0.05, lambda now, number: 0.05, 900, lost_at=lost_at)
+    assert fullest(times, terms.window) <= terms.limit
+    assert len(times) > 0.96 * terms.limit * 900 / terms.window
 
 
 @pytest.mark.parametrize("at_once", [3, 6, 20])

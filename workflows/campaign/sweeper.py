@@ -94,7 +94,10 @@ class Sweeper:
         some = list(islice(ledger.indexes(*LOOKED_AT, first=cursor), LAP))
         state.cursor = some[-1] + 1 if len(some) == LAP else 0
         found = list(dict.fromkeys((*silent, *duplicate_sequences, *newer_attempts, *some)))
-        to_say = frozenset((*silent, *duplicate_sequences, *newer_attempts))
+        # One that is known to wait for the service says nothing until it may go on: to ask it costs it
+        # events.
+        to_ask = (index for index in silent if index not in ledger.held)
+        to_say = frozenset((*to_ask, *duplicate_sequences, *newer_attempts))
         if state.aborts_unheard and not found:
             await self._batches.look_at([])
         state.aborts_unheard = False
