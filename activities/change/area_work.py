@@ -35,7 +35,7 @@ class Step:
 async def in_time(step: Step, reading: Awaitable[T], what: str = "a fresh reading") -> T:
     """A reading that precedes a request, within what is left of the step's time. Raises NotSent."""
     try:
-        async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+        async with asyncio.timeout(max(0.0, step.fence.time.left().total_seconds())):
             return await reading
     except TimeoutError:
         raise NotSent(f"{what} did not come in time", turn=False) from None

@@ -78,8 +78,8 @@ class MutationActivities:
         fence = Fence(self._connections, change, self._connections.clock.monotonic())
         # A rollback begins at once: it is not for the limit to hold it up.
         step = InHand(
-            lambda: fence.first_turn_within().total_seconds(),
-            fence.turn_comes,
+            lambda: fence.time.first_turn_within().total_seconds(),
+            fence.time.turn_comes,
             begun=change.step is Step.ROLL_BACK,
         )
         with in_hand(step):

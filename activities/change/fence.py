@@ -30,6 +30,7 @@ from activities.change.not_sent import NotSent
 from activities.change.own import begun_by, record_of
 from activities.change.permits import NO_PERMIT, is_named
 from activities.change.rollbacks import settled_before
+from activities.change.step_time import StepTime
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -55,15 +56,13 @@ WITHDRAWS_IN = 0.5
 
 @dataclass
 class Fence:
-    """What is checked just before each request of a step: the permit's expiry, the send window, the intent.
-
-    The permit's expiry is the server's time; the moment the server started the activity plus this process's
-    monotonic clock tells it without trusting the wall clock of this machine.
-    """
+    """What is checked just before each request of a step: its permit's expiry, its time, the intent."""
 
     connections: Connections
     change: Change
     began: float
+    """This process's monotonic clock as the step began, in seconds."""
+    time: StepTime = field(init=False)
     intent: str = ""
     """The intent of the latest request, once it is created."""
     may_be_sent: bool = False
@@ -78,8 +77,6 @@ class Fence:
     """Whether the permit's own record is there, which is created before the first request."""
     alone: bool = False
     """Whether it is sent only while no other commit of the zone may come to show."""
-    waited: timedelta | None = None
-    """How long it has waited for its first turn, which takes nothing from the window; None: it waits."""
     checked: float = 0.0
     """When it was asked last whether people's signatures let it through, by this process's clock."""
     begun_by: str | None = None
@@ -89,6 +86,9 @@ class Fence:
     unsettled: bool = False
     """Whether nobody knows what became of the latest request, which may still come to show."""
 
+    def __post_init__(self) -> None:
+        self.time = StepTime(self.connections.clock, self.change, self.began)
+
     async def refuse_unsigned(self) -> None:
         """Raises NotSent where the step does not rest on what people signed with their keys, or nobody would
         find what is recorded of it.
@@ -97,7 +97,7 @@ class Fence:
             raise NotSent(NO_PERMIT, stands=True)
         if self.change.step is Step.ROLL_BACK and (until := await self._change_arrives()):
             await self.connections.clock.sleep(
-                min(until - self.now(), self.change.window / 2).total_seconds()
+                min(until - self.time.now(), self.change.window / 2).total_seconds()
             )
         await self._ask(self.connections.authority.check)
         if self.change.step is Step.ROLL_BACK:
@@ -109,7 +109,7 @@ class Fence:
         there = self.connections
         spec = await there.spec(self.change.start.spec)
         try:
-            await check(self.change, spec, there.targets, self.now())
+            await check(self.change, spec, there.targets, self.time.now())
         except NotSigned as why:
             if why.halted and not why.full:
                 # A moment later it is called off, and goes on at once when the campaign does. Else it is as
@@ -222,36 +222,6 @@ class Fence:
             await close_intent(self.connections, self.intent, ClosedAs.ANSWERED)
         self.intent = ""
 
-    def turn_comes(self) -> None:
-        """The first call has its turn: from now on the window counts."""
-        self.waited = min(self.now() - activity.info().started_time, self.change.waits)
-
-    def first_turn_within(self) -> timedelta:
-        """How long the first call may wait for its turn. What it leaves is enough for the others: half of the
-        window, or all of it where the step may wait longer.
-        """
-        now = self.now()
-        left = self.change.waits - (now - activity.info().started_time)
-        return max(self.time_left() / 2, min(left, self.change.permit.expires_at - now - self.change.window))
-
-    def time_left(self) -> timedelta:
-        """How long something may still be sent under the permit."""
-        return self._until() - self.now()
-
-    def _until(self) -> datetime:
-        # Until its first turn it may take as long as it may wait.
-        waits = self.change.waits if self.waited is None else self.waited
-        return min(self.change.permit.expires_at, activity.info().started_time + waits + self.change.window)
-
-    def now(self) -> datetime:
-        """What time it is by the server's clock, or by this machine's where that is later.
-
-        A process that was stopped before its first line has lost time that its own monotonic clock did not
-        see. A wall clock that runs behind is not believed.
-        """
-        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
-        return max(activity.info().started_time + passed, self.connections.clock.now())
-
     @property
     def may_be_called_off(self) -> bool:
         """Whether nothing of the step was sent, nor is about to be. The way back is held up by nothing."""
@@ -265,7 +235,7 @@ class Fence:
         """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled. A
         step of several requests is not left in the middle because it is called off.
         """
-        if self.time_left() <= timedelta(0):
+        if self.time.left() <= timedelta(0):
             why = "the time to send ran out: slow readings, a stopped process, or a clock ahead"
             raise NotSent(why, stands=True)
         if activity.is_worker_shutdown():
@@ -330,7 +300,7 @@ class Fence:
             start.target.zone,
             start.area,
             limit,
-            now=self.now(),
+            now=self.time.now(),
             beside=beside,
         )
 
@@ -344,7 +314,7 @@ class Fence:
         drawn, data = uuid.uuid4().hex, b""
         try:
             self.begun_by = self.begun_by or await begun_by(self.connections, self.change)
-            record = record_of(self.change, step, self.now(), drawn, self.trail, self.begun_by)
+            record = record_of(self.change, step, self.time.now(), drawn, self.trail, self.begun_by)
             data = await self.connections.records.bytes_of(key, record)
             created = await self.connections.archive.create_once(key, data)
         except ArchiveError as failure:
@@ -390,7 +360,7 @@ class Fence:
 
     async def _outcome_of(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
         limit = self.change.start.policy.request_limit.total_seconds()
-        wait = max(0.0, self.time_left().total_seconds())
+        wait = max(0.0, self.time.left().total_seconds())
         task = asyncio.ensure_future(_within(wait + limit, request))
         try:
             await asyncio.shield(task)

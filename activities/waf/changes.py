@@ -178,7 +178,7 @@ class WafWork(AreaWork):
         """
         fresh = max((await self._connections.spec(step.change.start.spec)).plan.fresh, LEAST_FRESH)
         read_at = step.change.read_at
-        if read_at is not None and step.fence.now() - read_at > fresh:
+        if read_at is not None and step.fence.time.now() - read_at > fresh:
             raise NotSent(f"the zone was read more than {say_duration(fresh)} ago, and is read again")
 
     async def _refuse_edited_since(self, step: Step) -> None:
@@ -291,7 +291,7 @@ class WafWork(AreaWork):
             return
         begun = waf.in_validation(status)
         shows = begun and await in_time(step, runs(step.client, step.zone, body), "what the zone runs")
-        if begun or step.fence.now() < sent_at + shows_within(step.change.start):
+        if begun or step.fence.time.now() < sent_at + shows_within(step.change.start):
             sent = "a validation has been sent under another permit before"
             raise NotSent(sent, ChangeStatus.UNKNOWN, earlier=begun and not shows)
 

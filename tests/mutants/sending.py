@@ -220,9 +220,9 @@ SENDING = (
         7,
         [
             Edit(
-                FENCE,
-                "return min(self.change.permit.expires_at, activity.info().started_time + waits",
-                "return max(self.change.permit.expires_at, activity.info().started_time + waits",
+                "activities/change/step_time.py",
+                "until = min(self._expires_at, ",
+                "until = max(self._expires_at, ",
             ),
             NO_GIVING_UP,
             NO_SIGNED_STOP,
