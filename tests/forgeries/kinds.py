@@ -349,19 +349,6 @@ async def a_reopening_of_a_rehearsals_service(door: Guarded) -> None:
 
 
 @alone
-async def a_rejected_zone_among_those_reopened_from_hold(door: Guarded) -> Guarded:
-    """An operator has reopened what was on hold, and whoever forges messages has a rejected zone begin again
-    by that; its fingerprint was approved for the others since.
-    """
-    now = datetime.now(UTC)
-    await door.begin(issued=now - timedelta(hours=9))
-    await door.approve("grace", choice=Choice.REJECT, issued=now - timedelta(hours=8))
-    await door.again("reopen", places=("aborted", "excluded", "on_hold"), issued=now - timedelta(hours=7))
-    await door.approve_alike(issued=now - timedelta(hours=6))
-    return door.with_start(attempt=2)
-
-
-@alone
 async def evidence_that_nobody_gathered(door: Guarded) -> Guarded | None:
     return await _shown(door, "nobody")
 
