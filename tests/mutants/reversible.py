@@ -14,12 +14,13 @@ REVERSIBLE = (
         [
             Edit(
                 "activities/esc/scope.py",
-                """        await tell_campaign(
+                """        told = await told_unless_gone(
             self._connections,
             awaiting(start, prepared, sequence=message.sequence, releases=message.releases, joins=joins),
         )
 """,
                 """        del joins
+        told = True
 """,
             ),
             Edit(
