@@ -27,7 +27,7 @@ from edgeshift.rate_limit.circuit import (
     probe,
     standing,
 )
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import Misconfigured, NoTurn, ServiceError

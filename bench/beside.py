@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.pace import REQUESTS, SCALE, WINDOW, callers
 from bench.stand import Service, simulator
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.settings import Settings, TemporalSettings, WorkerSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.service_api import Credential, ServiceClient, ServiceError

@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.stand import simulator
 from bench.waf import INSTANT, equal_zones
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, Refused, ServiceClient
 from edgeshift.stores.archive import Archive
 

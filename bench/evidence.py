@@ -27,7 +27,7 @@ from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import GatherEvidence, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.service_api import ServiceClient

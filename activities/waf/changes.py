@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Set
+from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any
 
@@ -19,8 +19,9 @@ from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
 from activities.readings import keep_reading
 from activities.stable_read import twice
+from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, deletion_body, prepared_from
-from activities.waf.zone import present_plan, read_configuration, read_zone, runs
+from activities.waf.zone import read_configuration, read_zone, runs
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.areas.waf.loss_texts import summaries
@@ -30,7 +31,7 @@ from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAss
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest
 from edgeshift.model.durations import say_duration
-from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import Proposal, Snapshot, get_document
@@ -111,7 +112,7 @@ class WafWork(AreaWork):
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
-            await self._refuse_unknown_plan(step)
+            await refuse_unknown_plan(step)
             await self._refuse_old_reading(step)
             body = await self._compare_fresh(step)
             await self._refuse_edited_since(step)
@@ -123,7 +124,7 @@ class WafWork(AreaWork):
             spec = await self._connections.spec(change.start.spec)
             if not spec.consents.enforce_validation:
                 raise NotSent("nobody has consented to a validation in which the new WAF acts")
-        await self._refuse_other_plan(step)
+        await refuse_other_plan(step)
         # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
         body = await self._compare_fresh(step)
         body = waf.shadow(body) if change.mode is ValidationMode.SHADOW else body
@@ -241,41 +242,6 @@ class WafWork(AreaWork):
             if waf.rules_digest(stored.raw if stored is not None else None) in known:
                 return
         raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
-
-    async def _refuse_other_plan(self, step: Step) -> None:
-        """Raises NotSent with a drift where the zone is not Enterprise any more: its reading may be a day
-        old. A difference is believed when it stays. An answer without a plan says nothing: NotUnderstood.
-        """
-
-        plan = await self._plan_now(step, {Plan.ENTERPRISE})
-        if not plan:
-            said = "the zone's plan is not in the answer"
-            raise NotUnderstood(said, call="zones.get", path=step.zone.name, outcome=Outcome.READ)
-        if plan != Plan.ENTERPRISE.value:
-            raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
-
-    async def _refuse_unknown_plan(self, step: Step) -> None:
-        """Raises NotSent with a drift where the list does not tell the zone's plan, and the service does not
-        say that it is one without a validation window: it may be an Enterprise zone, which has to be
-        validated first. The zone is read again, and blocked.
-        """
-        if step.zone.plan is not Plan.OTHER:
-            return
-        plan = await self._plan_now(step, waf.WITHOUT_WINDOW)
-        if plan not in waf.WITHOUT_WINDOW:
-            said = f"the zone's plan is {plan or 'not told'}, and it was not validated"
-            raise NotSent(said, ChangeStatus.DRIFTED)
-
-    async def _plan_now(self, step: Step, right: Set[Plan]) -> str:
-        """The zone's plan as the service says it now: asked for once more where it is none of the ``right``
-        ones.
-        """
-
-        async def read() -> str:
-            plan = await present_plan(step.client, step.zone, urgent=True)
-            return plan if plan in right else await present_plan(step.client, step.zone, urgent=True)
-
-        return await in_time(step, read(), "the zone's plan")
 
     async def _refuse_beside_a_forgotten(
         self, step: Step, body: dict[str, Any], status: dict[str, Any]

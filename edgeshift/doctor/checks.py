@@ -25,7 +25,7 @@ from edgeshift.model.failures import hint_of
 from edgeshift.model.fleet import Zone
 from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.circuit import stops
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.private_files import open_to_others
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kept

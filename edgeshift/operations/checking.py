@@ -8,7 +8,7 @@ from activities.connections import Connections
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.operations.errors import BadInput
 from edgeshift.operations.parts import CHECKS, TargetCheck
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
 

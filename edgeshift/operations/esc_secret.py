@@ -15,7 +15,7 @@ from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import is_identifier, near_zone
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import NotFound as NoSuchThing
 from edgeshift.service_api import Refused, ServiceClient
 

@@ -72,24 +72,6 @@ class Pacer(Protocol):
         """The service refuses every call of this user for so many seconds from now on."""
 
 
-class Unpaced:
-    """Every call at once: for tests, and for services without a limit."""
-
-    turn_lasts = math.inf
-
-    async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Return at once."""
-
-    def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
-        """Nothing is held back."""
-
-    def told(self, said: Told, took: float) -> None:
-        """Nothing is left to anybody."""
-
-    def blocked(self, seconds: float) -> None:
-        """Nothing to hold back."""
-
-
 class SlotPacer:
     """Spends timed slots that come from leases. Who is next: edgeshift/rate_limit/waiting.py.
 

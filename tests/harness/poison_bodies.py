@@ -28,7 +28,7 @@ from edgeshift.model.digests import NotCanonical, digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.profiles import SPECIFICATION
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, ServiceClient, ServiceError
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.testbed.invariants.control import Control

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.parent_death import tied_to_parent
 from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.runtime.temporal import connect

@@ -18,7 +18,7 @@ from temporalio.worker import (
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import Area
 from edgeshift.profiles import DEFAULT
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.settings import AuthoritySettings, Settings, WorkerSettings
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_file import Fleet

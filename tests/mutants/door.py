@@ -267,8 +267,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 DOOR,
-                '        and said.statement.verb == "reopen"\n        and _is_here(said.statement, start)\n',
-                '        and said.statement.verb == "reopen"\n',
+                "        and said.statement.voids(asked.target.zone.id)\n        and _is_here(said.statement, start)\n",
+                "        and said.statement.voids(asked.target.zone.id)\n",
             )
         ],
         "reopened-in-a-rehearsal",

@@ -258,7 +258,7 @@ STEERING = (
                 "worker/wiring.py",
                 "        pacer or quotas.pacer,\n",
                 "        lambda *of: "
-                "__import__('edgeshift.rate_limit.pacing').rate_limit.pacing.Unpaced(),\n",
+                "__import__('edgeshift.rate_limit.unpaced').rate_limit.unpaced.Unpaced(),\n",
             )
         ],
         "paced",

@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.settings import Settings
 from tests.kit import fleet_of, scene
 from tests.kit.faults import QUICK

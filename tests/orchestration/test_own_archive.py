@@ -19,7 +19,7 @@ from activities.own_archive import OwnArchive
 from edgeshift.operations.calls import missing_object
 from edgeshift.operations.campaigns import freeze, store_spec
 from edgeshift.operations.errors import Failed
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.identity import KEY, identity_of
 from tests.kit import eventually

@@ -23,7 +23,7 @@ from edgeshift.model.fleet import Plan, Target, Zone, quota_id
 from edgeshift.operations import assess
 from edgeshift.operations.campaigns import store_spec
 from edgeshift.rate_limit.circuit import Standing
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
 from tests.kit import Scene, eventually, fleet_of, scene

@@ -17,7 +17,7 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal

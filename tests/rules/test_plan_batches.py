@@ -81,7 +81,8 @@ class Listing:
             self.listed.add(name)
             if name == "env:T2":
                 self._last_is.set()
-            for none in ():
+            nothing: tuple[Any, ...] = ()
+            for none in nothing:
                 yield none
 
         return SimpleNamespace(zones=zones, base_url="http://127.0.0.1:1/client/v4")

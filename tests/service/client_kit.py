@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, ServiceClient, ServiceError
 from tests.service.raw_service import Answer, RawService, raw_service
 

@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 
 from edgeshift.model.fleet import Plan, Zone
-from edgeshift.rate_limit.pacing import Pacer, Unpaced
+from edgeshift.rate_limit.pacing import Pacer
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.testbed.simulator.fleet_whole import Fleet
 from edgeshift.testbed.simulator.options import STRICT, SimulatorOptions

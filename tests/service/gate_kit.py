@@ -29,7 +29,8 @@ from edgeshift.messages import Change, ChangeResult, Permit, Step, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone, campaign_id
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.rate_limit.pacing import Pacer, Unpaced
+from edgeshift.rate_limit.pacing import Pacer
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.redaction import MASK, destination_mask, redact_text, register_destination
 from edgeshift.service_api import (
     Credential,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, ServerError
 from edgeshift.service_api import transport as transport_module
 from tests.service.client_kit import BODY, ZONE, client, failure_of_put

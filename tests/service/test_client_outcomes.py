@@ -11,8 +11,8 @@ import pytest
 
 from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TurnRefused
-from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import (
     Conflict,
     ConnectionLost,

@@ -14,7 +14,7 @@ import pytest
 
 from activities.stable_read import MOST_LOOKS, twice
 from edgeshift.areas import waf
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, NotUnderstood, ServiceClient, ServiceError, Unsuccessful
 from edgeshift.service_api.documents import DEEPEST, NotADocument, document_of
 from tests.harness.poison_bodies import meet

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import (
     Credential,
     InvalidIdentifier,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, InvalidIdentifier, NotUnderstood, Refused, ServiceClient
 from tests.service.raw_service import envelope, http, raw_service
 from tests.service.simulated import simulated

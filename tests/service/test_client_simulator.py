@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from activities.waf.zone import read_zone
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import (
     Credential,
     Forbidden,

@@ -17,7 +17,7 @@ from edgeshift.areas.waf.evidence import Kind
 from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.model.counts import counted
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.events import SHORTEST_SPAN
 from edgeshift.testbed.simulator.options import SimulatorOptions

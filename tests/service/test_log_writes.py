@@ -11,8 +11,8 @@ import pytest
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus
 from edgeshift.messages import Step as Kind
-from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from tests.service.log_writes_kit import Writes, log_writes
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes import Prober
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import ConnectionRefused, Credential, ServiceClient
 from edgeshift.service_api.overheard import explain_requests

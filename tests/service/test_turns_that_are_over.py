@@ -11,8 +11,8 @@ import pytest
 
 from edgeshift.messages import ChangeStatus
 from edgeshift.rate_limit.local_pacing import LocalPacer
-from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.rate_limit.slots import Lane, PaceTerms
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.credential import Credential

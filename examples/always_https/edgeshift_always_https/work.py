@@ -102,7 +102,7 @@ class AlwaysHttpsWork(AreaWork):
         await step.fence.refuse_while_one_may_show()
         await step.fence.refuse_what_was_sent()
         try:
-            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+            async with asyncio.timeout(max(0.0, step.fence.time.left().total_seconds())):
                 reading = await read(step.client, step.zone, urgent=True)
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time", turn=False) from None

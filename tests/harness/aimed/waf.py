@@ -21,7 +21,7 @@ from temporalio.service import RPCError
 from edgeshift.messages import Answer, Person, ZonePhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.queues import Queue
 from tests.harness.aimed.scene import LATE, PATIENCE, Stalled, comes_to, ends, judged, quiet, waits
 from tests.harness.campaigns.stages import signed_stage
