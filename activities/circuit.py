@@ -181,6 +181,9 @@ class HeldCallActivities:
             mine = {"", *credentials}
             if apart is not None:
                 mine = {one.credential for one in apart if one.user in ("", user)} & mine
+            if not mine:
+                # Hundreds may be held, each with a wait of its own: none asks for the others' users.
+                continue
             found = await self._calls.standing(user)
             if not any(hold.credential in mine for hold in found.holds):
                 continue

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from temporalio.service import RPCError
 
-from edgeshift.messages import CampaignSummary
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from tests.kit import Scene, eventually
 from tests.kit.held import set_status
@@ -34,20 +33,16 @@ def names_of(count: int) -> list[str]:
     return [f"u{number}" for number in range(count)]
 
 
-async def all_held(play: Scene, within: float = 150) -> None:
-    """Every token is refused once all zones wait for their sign-offs; then all are signed, and the campaign
+async def begin_held(play: Scene, within: float = 200) -> None:
+    """Every token is refused once the targets are listed: none of the zones can be read, and the campaign
     hears of each what it waits for.
     """
-    zones, users = len(play.fleet.zones), len(play.fleet.credentials)
+    await play.begin(meanwhile=lambda: set_status(play, "expired"))
 
-    async def says(holds: Callable[[CampaignSummary], bool]) -> bool:
+    async def all_are() -> bool:
         try:
-            return holds(await play.summary())
+            return len((await play.summary()).holds) == len(play.fleet.credentials)
         except RPCError:
             return False
 
-    await eventually(lambda: says(lambda found: found.places.get("awaiting") == zones), within, "all wait")
-    await set_status(play, "expired")
-    for zone in play.fleet.zones:
-        await play.sign_zone(zone.name)
-    await eventually(lambda: says(lambda found: len(found.holds) == users), within, "all are held")
+    await eventually(all_are, within, "all are held")

@@ -267,7 +267,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 DOOR,
-                "        and said.statement.voids(asked.target.zone.id)\n        and _is_here(said.statement, start)\n",
+                "        and said.statement.voids(asked.target.zone.id)\n"
+                "        and _is_here(said.statement, start)\n",
                 "        and said.statement.voids(asked.target.zone.id)\n",
             )
         ],
@@ -309,8 +310,8 @@ TOLD = (
         [
             Edit(
                 "activities/looks.py",
-                "return await on_record(",
-                "return outcome in CLAIMS or await on_record(",
+                "if told in CLAIMS and await on_record(",
+                "if told in CLAIMS or await on_record(",
             ),
             Edit("activities/comparing.py", "known = not signed or await", "known = bool(told) or await"),
         ],

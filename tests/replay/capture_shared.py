@@ -15,7 +15,7 @@ from edgeshift.operations.campaigns import store_spec
 from edgeshift.runtime.queues import Queue
 from tests.kit import scene
 from tests.kit.swept import SweepHeldUp, run_ends_amid_its_sweep
-from tests.kit.users import all_held, fleet_of_users, names_of
+from tests.kit.users import begin_held, fleet_of_users, names_of
 from tests.replay.keeping import keep
 from workflows.campaign.sweeper import SLICE
 
@@ -80,6 +80,6 @@ async def planned_apart(client: Client, folder: Path) -> None:
 
 async def many_held(client: Client, folder: Path) -> None:
     """A campaign of two and twenty users, each of whom has lost the token."""
-    async with scene(client, folder, fleet_of_users(names_of(22), 22)) as play:
-        await all_held(play)
+    async with scene(client, folder, fleet_of_users(names_of(22), 22), begin=False) as play:
+        await begin_held(play)
         await keep("campaign-many-held", client.get_workflow_handle(play.campaign.id))

@@ -81,9 +81,9 @@ class Listing:
             self.listed.add(name)
             if name == "env:T2":
                 self._last_is.set()
-            nothing: tuple[Any, ...] = ()
-            for none in nothing:
-                yield none
+            nothing: list[Any] = []
+            for zone in nothing:
+                yield zone
 
         return SimpleNamespace(zones=zones, base_url="http://127.0.0.1:1/client/v4")
 

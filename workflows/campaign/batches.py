@@ -13,6 +13,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.change.door import MutationActivities
     from activities.fanout import ZoneActivities
+    from edgeshift.campaign.callers import MOST_CALLERS
     from edgeshift.campaign.target_states import TargetState
     from edgeshift.messages import (
         DescribedZones,
@@ -53,8 +54,13 @@ MOST_GIVEN_UP = 1_000
 ARCHIVE_TAKES = timedelta(seconds=2)
 """How long zones are told nothing that makes them work while permits are being given up, at most."""
 
-MOST_HOLDS = 20
-"""Credentials that are kept by name."""
+MOST_HOLDS = MOST_CALLERS
+"""Holds that are kept by name: one for each credential that a campaign may have. Of one that is not kept,
+targets would be begun in vain, and nobody would make the call that finds out that it is over.
+"""
+
+_MOST_HOLDS_BEFORE = 20
+"""As many as a run keeps that began before ``each-hold-is-kept``."""
 
 AGAIN_IN = timedelta(seconds=30)
 """After which a batch that failed for good is tried again, ten times; then each pause is twice as long."""
@@ -336,6 +342,8 @@ class Batches:
         state = self._state
         known = {(one.credential, one.user) for one in state.holds}
         if (hold.credential, hold.user) in known or not has_room(state.holds, hold, MOST_HOLDS):
+            return
+        if len(known) >= _MOST_HOLDS_BEFORE and not workflow.patched("each-hold-is-kept"):
             return
         state.holds = (*state.holds, hold)
         apart = state.callers.several and not state.stopped_for_all
