@@ -14,9 +14,8 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import AssessmentProgress, CampaignSummary, ZonePhase
+from edgeshift.messages import CampaignSummary, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, quota_id
-from edgeshift.operations import assess
 from edgeshift.quota.leases import Quotas
 from edgeshift.runtime.settings import Settings, WorkerSettings
 from edgeshift.service_api import Credential, ServiceClient, ServiceError
@@ -24,11 +23,10 @@ from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import running
-from tests.kit import OUT, Scene, eventually, scene
+from tests.kit import OUT, Scene, scene
 from tests.kit.held import fault
 from tests.kit.queue import on_queue
 from tests.kit.tiers import tiered
-from tests.kit.users import fleet_of_users
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
@@ -311,27 +309,3 @@ async def test_a_zone_whose_commit_may_be_in_flight_keeps_its_place(
         await go_on(play, ends, "itself")
         assert (await play.result()).outcomes == {"migrated": 2}
         await play.check_rules(absent={3, 4, 7})
-
-
-async def test_a_plan_reads_one_users_zones_while_another_is_refused_every_call(
-    temporal_client: Client, tmp_path: Path
-) -> None:
-    """Each has more than a batch, in turn: all of bob's are read before the service answers one call about
-    ann's, and then hers are, without an error.
-    """
-    tag, each = uuid.uuid4().hex[:8], 30
-    own = on_queue(temporal_client, f"apart-{tag}")
-    listed = fleet_of_users([f"{name} {tag}" for name in USERS], 2 * each, tag)
-    heard = list[AssessmentProgress]()
-    async with scene(own, tmp_path, listed, paced=True, begin=False) as play:
-        refused, ann = {"kind": "rate_limit", "retry_after": 15}, listed.users[0].email
-        async with fault(play, refused, user=ann, call="waf.*"):
-            plan = asyncio.create_task(assess(play.client, play.archive, play.spec, progress=heard.append))
-
-            async def bobs_are_read() -> bool:
-                assert not plan.done()
-                return bool(heard) and heard[-1].done == each
-
-            await eventually(bobs_are_read, 120, "all zones of bob's are read")
-        report, _ = await asyncio.wait_for(plan, 120)
-        assert [line.error for line in report.zones] == [""] * 2 * each
