@@ -314,9 +314,10 @@ async def _recorded(there: Connections, change: Change) -> float:
         digest=change.digest,
         fingerprint=change.fingerprint,
         attempt=change.start.attempt,
+        permit=change.permit.name,
     )
     assert await there.records.create(key, intent)
-    assert not await commit_may_show(there, zone, area, limit, beside=key)
+    assert not await commit_may_show(there, zone, area, limit, beside=change.permit.name)
     await request_answered(there, key)
     return (time.process_time() - before) * 1_000
 

@@ -117,7 +117,7 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
         said = place.refused_here(2, *sign, "--zone", "odd.example", "--by", "ada", "--digest", wrong)
         assert f"--digest {wrong!r} is not a digest" in said and "12 to 64 hexadecimal digits" in said
     said = place.refused_here(5, "retry", "main", "--zone", "odd.example")
-    assert "nothing to restart" in said and "`edgeshift status main` shows where its zones are" in said
+    assert "nothing to retry" in said and "`edgeshift status main` shows where its zones are" in said
     some = place.json("retry", "main", "--zone", "odd.example", "--zone", "legacy.example")
     assert (some["zones"], some["skipped"]) == (["legacy.example"], ["odd.example"])
     assert "Not restarted, since it is not blocked or failed or " in some["text"]

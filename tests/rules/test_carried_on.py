@@ -120,10 +120,10 @@ def test_a_campaign_loses_nothing_of_what_it_carries() -> None:
 
 
 async def test_a_quota_loses_nothing_of_what_it_carries() -> None:
-    """Its terms are those of its book by then."""
+    """Its terms are those of its book by then, and that it was begun again matters only without one."""
     start = filled(QuotaStart)
     assert isinstance(start.book, SlotBook)
     with pytest.raises(Onward) as onward:
         await Quota(start).run(start)
     (after,) = onward.value.args
-    assert after == start.model_copy(update={"terms": start.book.terms})
+    assert after == start.model_copy(update={"terms": start.book.terms, "again": False})

@@ -82,7 +82,9 @@ async def _told_wrong_now(stage: Stage, theirs: Collection[str]) -> list[str]:
 async def _told_as_nothing_now(stage: Stage) -> list[str]:
     # Whatever comes to be changed after that was not, when it was told.
     places = await told_as_ended(stage)
-    changed = {request.zone for request in await sent(stage) if request.took_effect}
+    # A zone that is in validation is not changed: its new rules only log.
+    made = [request for request in await sent(stage) if request.took_effect and not request.validates]
+    changed = {request.zone for request in made}
     found = []
     for index, place in places.items():
         zone = stage.play.targets[index].zone
