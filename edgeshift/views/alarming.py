@@ -15,7 +15,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
-from edgeshift.messages import CampaignStart, ZoneState
+from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import ask
@@ -25,8 +25,8 @@ from edgeshift.runtime.temporal import FAILS_OFTEN
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import get_document
 from edgeshift.views.finding import campaigns, checked_name
-from edgeshift.views.gathering import Known, each, known_campaign, zone_rows
-from edgeshift.views.rows import ZoneRow
+from edgeshift.views.gathering import PROPOSED, Known, each, known_campaign, zone_rows
+from edgeshift.views.rows import AS_PLACE, ZoneRow
 from edgeshift.views.words import one_line
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ campaign's file.
 """
 
 _AWAITING = ("awaiting", "awaiting_separate")
-_UNFINISHED = (*_OPEN, *_AWAITING, "waiting", "support")
+_UNFINISHED = (*_OPEN, *_AWAITING, PROPOSED, "waiting", "support")
 
 
 async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
@@ -220,7 +220,10 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
             # Its campaign does not know yet that somebody ended its workflow.
             row.place, row.reason = "terminated", row.reason or "its campaign has not noticed yet"
     facts = [_zone_fact(row) for row in rows]
-    chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in (*_OPEN, *_AWAITING)]
+    asked = (*_OPEN, *_AWAITING, PROPOSED)
+    chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in asked]
+    # Most of them wait for people; there may be very many.
+    chosen.sort(key=lambda place: rows[place].place == PROPOSED)
     await each(chosen[:MOST_OPEN], lambda place: _ask_zone(client, archive, rows[place], facts[place]))
     late = datetime.now(UTC) - timedelta(seconds=30)
     slow = [
@@ -232,12 +235,20 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
     return facts
 
 
+def place_of(place: str, phase: ZonePhase) -> str:
+    """Where a zone is that says its phase itself. Of one that has asked for a sign-off Temporal's list tells no
+    more than that.
+    """
+    return AS_PLACE.get(phase.value, phase.value) if place == PROPOSED else place
+
+
 async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFact) -> None:
     from edgeshift.stores.documents import Proposal
 
     try:
         handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
         state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
+        row.place = fact.place = place_of(row.place, state.phase)
         fact.drifted = bool(state.drifted_from)
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since

@@ -67,7 +67,10 @@ MOST_RUNS = 5
 AT_ONCE = 24
 OUTCOMES = frozenset(outcome.value for outcome in ZoneOutcome)
 EVERYWHERE = tuple(place.name.lower() for place in TargetState)
-_LISTED_AS = {ZonePhase.AWAITING_SIGN_OFF.value: "proposed"}
+PROPOSED = "proposed"
+"""The place of an open zone that has asked for a sign-off, where Temporal's list alone tells of it."""
+
+_LISTED_AS = {ZonePhase.AWAITING_SIGN_OFF.value: PROPOSED}
 """The search attribute of an open zone's phase as a place; with any other it is being worked at. It stays
 when the zone goes on from its sign-off.
 """

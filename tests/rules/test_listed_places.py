@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
-from edgeshift.views.gathering import listed_as
+from edgeshift.messages import ZonePhase
+from edgeshift.views.alarming import place_of
+from edgeshift.views.gathering import PROPOSED, listed_as
 from edgeshift.views.words import PLACES, look
 
 OPEN = WorkflowExecutionStatus.RUNNING
@@ -23,6 +25,20 @@ def test_an_open_zone_is_where_its_search_attribute_says(phase: str | None, plac
 def test_a_zone_that_waits_is_told_from_one_that_is_read() -> None:
     """It may have gone on since, and the words say so."""
     assert look(listed_as(OPEN, "awaiting_sign_off")).label == "awaiting a sign-off, or further"
+
+
+@pytest.mark.parametrize(
+    ("place", "phase", "found"),
+    [
+        (PROPOSED, ZonePhase.COMMITTING, "permitted"),
+        (PROPOSED, ZonePhase.ROLLING_BACK, "rolling_back"),
+        (PROPOSED, ZonePhase.AWAITING_SIGN_OFF, "awaiting"),
+        ("ready", ZonePhase.COMMITTING, "ready"),
+    ],
+)
+def test_alarms_take_a_zone_at_its_word(place: str, phase: ZonePhase, found: str) -> None:
+    """One that has asked for a sign-off may be stuck since; where its campaign says more, that counts."""
+    assert place_of(place, phase) == found
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,10 @@ class Changes:
             mode=mode,
             decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
             window=zone.start.policy.send_window,
-            # A secret is set on a reading of before: it waits for no more than the window.
-            waits=timedelta(0) if prepared.step is Step.SET_SECRET else zone.start.policy.turn_window,
+            # A secret is set on a reading of before, and a way back goes first: none waits for its turn more.
+            waits=timedelta(0)
+            if prepared.step in (Step.SET_SECRET, Step.ROLL_BACK)
+            else zone.start.policy.turn_window,
             evidence=zone.gathered.evidence if zone.gathered is not None else "",
             anew=zone.is_later_run,
             used=tuple(sorted(zone.used)) if zone.is_later_run else (),

@@ -165,7 +165,7 @@ class Inbox:
         if zone.is_later_run and workflow.patched(f"revoked-{message.number}"):
             # An earlier run may have sent it, and have more to send: whoever pauses the campaign, and finds
             # nothing in the archive that says otherwise, waits as long as that may take.
-            over = zone.start.policy.over_after
+            over = zone.start.policy.turn_window + zone.start.policy.over_after
             await workflow.sleep(over, summary="until what an earlier run made is over")
         first = zone.waits_in in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
         # One that sees through what an earlier run has sent says afterwards what it waits for.

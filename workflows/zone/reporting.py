@@ -246,5 +246,5 @@ class Reporter:
         """
         self._note_untold(True)
         if self._is_unknown:
-            self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE)
+            self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE, cause=ReasonCode.CAMPAIGN_OVER)
             self._zone.check_stop()
