@@ -68,8 +68,6 @@ users, and none of it is told before all are looked at. Where such a zone stands
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
 
-_OPEN = frozenset({ZoneOutcome.FAILED, ZoneOutcome.UNKNOWN})
-
 _MAY_BE_IN_FORCE = frozenset(
     {ReasonCode.STORED_RULES_DIFFER, ReasonCode.NOT_ROLLED_BACK, ReasonCode.ARCHIVE_DAMAGED}
 )
@@ -201,8 +199,9 @@ class Looks:
         self, batch: DescribeZones, index: int, attempt: int, target: Target, result: ZoneResult
     ) -> SilentZone:
         """What becomes of a zone by what its workflow ended with, which can be anybody's. It is told as it is
-        where a worker has signed that the service shows it; or where nothing of the campaign's is on record
-        that may be in force, and it does not say that there is.
+        where a worker has signed that the service shows it; where it says itself that nobody knows what is in
+        force, for then people look, and have the zone begun again; or where nothing of the campaign's is on
+        record that may be in force, and it does not say that there is.
         """
         told, connections = result.outcome, self._connections
         spec, run = await connections.spec(batch.spec), batch.origin or batch.campaign_run
@@ -212,8 +211,10 @@ class Looks:
             return _ended_as(index, attempt, result)
         signed = await signed_end(connections, batch.spec, run, target, attempt)
         if signed is not None:
-            return _told_as(index, attempt, told, signed, f"a worker has signed that it is {signed.value}")
-        if told not in CLAIMS and not await self._may_be_in_force(batch, target, run):
+            return _told_as(index, attempt, result, signed, f"a worker has signed that it is {signed.value}")
+        if told not in CLAIMS and (
+            _leaves_open(result) or not await self._may_be_in_force(batch, target, run)
+        ):
             return _ended_as(index, attempt, result)
         return await self._as_shown(batch, index, attempt, target, result)
 
@@ -230,8 +231,7 @@ class Looks:
     ) -> SilentZone:
         """What becomes of a zone whose workflow ended with something that is not on record, or does not fit
         what is: what the service shows, which is signed here and now. ``told`` says what it ended with, where
-        that is something else. A word that leaves open what is in force stays, unless the service shows an
-        end.
+        that is something else.
         """
         told, connections = result.outcome, self._connections
         run = batch.origin or batch.campaign_run
@@ -248,9 +248,9 @@ class Looks:
             await connections.results.of_listed(
                 batch.spec, batch.targets, run, target.zone.id, attempt, outcome
             )
-        if outcome is told or (outcome in _OPEN and _leaves_open(result)):
+        if outcome is told:
             return _ended_as(index, attempt, result)
-        return _told_as(index, attempt, told, outcome, shown)
+        return _told_as(index, attempt, result, outcome, shown)
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
         return await standing_of(self._connections, self._work, batch.area, batch.spec, target)
@@ -293,9 +293,12 @@ def _leaves_open(result: ZoneResult) -> bool:
     return result.outcome is ZoneOutcome.UNKNOWN
 
 
-def _told_as(index: int, attempt: int, told: ZoneOutcome, outcome: ZoneOutcome, shown: str) -> SilentZone:
-    """A zone that is something else than its workflow has ``told``, and what shows that."""
-    why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:MOST_SAID])
+def _told_as(index: int, attempt: int, result: ZoneResult, outcome: ZoneOutcome, shown: str) -> SilentZone:
+    """A zone that is something else than its workflow has ended with, and what shows that. That nobody knows
+    what is in force is no wrong word.
+    """
+    why = Reason(code=ReasonCode.NOT_ON_RECORD, state=result.outcome.value, said=shown[:MOST_SAID])
+    told = None if _leaves_open(result) else result.outcome
     return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(why,), told=told)
 
 

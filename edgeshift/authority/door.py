@@ -260,7 +260,7 @@ def decided(
         and _is_here(said.statement, start)
         and _may_begin(said, asked, roots, now)
     ]
-    rejections = [said for said in counted if _rejects(said)]
+    rejections = [said for said in counted if rejects(said)]
     for rejection in rejections:
         if not any(is_after(again, rejection) for again in reopened):
             return f"{rejection.statement.by} rejected it"
@@ -271,7 +271,7 @@ def decided(
     agreeing = []
     for said in counted:
         statement = said.statement
-        if not isinstance(statement, DecisionStatement) or _rejects(said):
+        if not isinstance(statement, DecisionStatement) or rejects(said):
             continue
         if since is not None and statement.issued < since:
             passed_over[statement.by] = f"{statement.by} signed before it was reopened"
@@ -294,11 +294,6 @@ def decided(
             passed_over[one[0]] = f"{one[0]} started the campaign (four eyes)"
     said_of = "".join(f"; {why}" for _, why in sorted(passed_over.items()))
     return f"{found} of {policy.required} needed people have signed exactly this{said_of}"
-
-
-def _rejects(said: Attested) -> bool:
-    statement = said.statement
-    return isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT
 
 
 def with_evidence(asked: Asked, decisions: Iterable[Attested]) -> Iterator[Asked]:

@@ -228,8 +228,8 @@ class Roots:
             roles = people[by].roles | {role} if by in people else frozenset({role})
             accounts = people[by].accounts if by in people else ()
             people[by] = PersonRoot(roles=roles, accounts=accounts)
-            if not self.signers.knows(one.key):
-                keys.append(AllowedKey(one.key, (by,)))
+            # Also one that the roots have under another name: whoever signed may be called otherwise by now.
+            keys.append(AllowedKey(one.key, (by,)))
         file = self.file.model_copy(update={"people": people})
         return Roots(file, Signers(keys, self.signers.revoked))
 

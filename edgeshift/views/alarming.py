@@ -236,8 +236,8 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
 
 
 def place_of(place: str, phase: ZonePhase) -> str:
-    """Where a zone is that says its phase itself. Of one that has asked for a sign-off Temporal's list tells no
-    more than that.
+    """Where a zone is that says its phase itself. Of one that has asked for a sign-off, Temporal's list tells
+    no more than that it has.
     """
     return AS_PLACE.get(phase.value, phase.value) if place == PROPOSED else place
 
