@@ -5,16 +5,18 @@ word in the archive, whether or not Temporal and the campaign can be reached.
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 
 from edgeshift.authority.roots import Role
-from edgeshift.messages import Answer, Person
+from edgeshift.messages import Answer, CampaignResult, Person
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import tell, the_campaign
 from edgeshift.operations.campaigns import campaign_input, describe, summary
 from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, TemporalTrouble
+from edgeshift.runtime.temporal import UNREADABLE
 from edgeshift.stores.archive import ArchiveError
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
 
 async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     unsigned: ArchiveError | None = None
-    unread = ""
+    unread, began = "", datetime.now(UTC)
     if pen is not None:
         # Whoever may not stop it hears that before anything is signed or told.
         pen.refuse_without(Role.OPERATOR)
@@ -113,7 +115,11 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         message, subject = Person(by=by, reason=reason), the_campaign(name)
         answer = await tell(client, campaign_id(name), verb, message, subject, patient=True)
     except Refused as why:
-        raise _closed_meanwhile(name, verb, why.text) if signed else why from None
+        if not signed:
+            raise
+        if verb == "abort" and await _has_aborted_itself(client, name, began):
+            return Answer(text="is aborted: it found the signed word by itself, and has closed")
+        raise _closed_meanwhile(name, verb, why.text) from None
     except (TemporalTrouble, NotFound, Failed) as why:
         if pen is None or not signed:
             raise
@@ -168,6 +174,19 @@ def _closed(name: str, verb: Word) -> Refused:
         "`edgeshift retry` and `reopen` restart zones of it; after an abort, `edgeshift start FILE --again`"
         " starts all of it",
     )
+
+
+async def _has_aborted_itself(client: Client, name: str, since: datetime) -> bool:
+    """Whether a campaign has closed as aborted since then: it heeds what is signed before anybody tells it."""
+    found = await describe(client, campaign_id(name))
+    if found is None or found.close_time is None or found.close_time < since:
+        return False
+    handle = client.get_workflow_handle(found.id, run_id=found.run_id, result_type=CampaignResult)
+    try:
+        result: CampaignResult = await handle.result()
+    except (WorkflowFailureError, *UNREADABLE):
+        return False
+    return result.aborted
 
 
 def _closed_meanwhile(name: str, verb: Word, why: str) -> Refused:

@@ -15,6 +15,7 @@ from temporalio.client import Client
 from edgeshift.messages import Answer, Person
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.operations import calls, steering
 from edgeshift.operations.again import begin_again
 from edgeshift.operations.errors import NotFound, Refused
 from edgeshift.operations.signed import Pen
@@ -58,6 +59,27 @@ async def test_an_abort_that_only_the_archive_has_ends_the_zone_at_the_door_and_
         notes = (await play.summary()).notes
         assert any(f"{OPERATOR} has signed that it is to abort" in note for note in notes)
         assert await stage.changes() == []
+
+
+async def test_an_abort_that_the_campaign_found_first_is_answered(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It heeds what is signed, and closes, before a slow command line tells it: that is what was asked."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play = stage.play
+        state = await stage.waits("a")
+
+        async def late(*what: Any, **how: Any) -> Answer:
+            await play.sign([state.fingerprint])
+            await play.result()
+            return await calls.tell(*what, **how)
+
+        monkeypatch.setattr(steering, "tell", late)
+        pen = play.pen(OPERATOR)
+        answer = await abort(play.client, play.spec.name, by=OPERATOR, reason="enough", pen=pen)
+        assert "found the signed word by itself" in answer.text
+        with pytest.raises(Refused, match="closed"):
+            await abort(play.client, play.spec.name, by=OPERATOR, reason="enough", pen=pen)
 
 
 @pytest.mark.parametrize("roots", [True, False])
