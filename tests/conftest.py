@@ -102,6 +102,15 @@ def embedded(temporal_cli_path: Path) -> Iterator[EmbeddedTemporal]:
 
 
 @pytest.fixture
+async def own_server(temporal_cli_path: Path) -> AsyncIterator[EmbeddedTemporal]:
+    """A server of the test's own: `status`, `doctor` and `alarms` ask every campaign that they find, and wait
+    for those of other tests, which no worker serves any more.
+    """
+    async with embedded_temporal(None) as server:
+        yield server
+
+
+@pytest.fixture
 async def temporal_client(embedded: EmbeddedTemporal) -> AsyncIterator[Client]:
     """A client of the embedded server, as edgeshift itself connects.
 

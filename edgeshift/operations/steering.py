@@ -177,7 +177,7 @@ def _closed(name: str, verb: Word) -> Refused:
 
 
 async def _has_aborted_itself(client: Client, name: str, since: datetime) -> bool:
-    """Whether a campaign has closed as aborted since then: it heeds what is signed before anybody tells it."""
+    """Whether a campaign has closed as aborted since then: it heeds what is signed before it is told."""
     found = await describe(client, campaign_id(name))
     if found is None or found.close_time is None or found.close_time < since:
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from edgeshift.operations.proof import UNKNOWN, UNSIGNED, note_of, together
 from edgeshift.operations.signed import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
-from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal, embedded_temporal
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.journeys.cli_kit import in_process
 from tests.kit import fleet_of, scene
 from tests.kit.signing import Keys, Roster, key_of
@@ -22,15 +21,6 @@ from tests.kit.signing import Keys, Roster, key_of
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 
 STRANGER = "mallory"
-
-
-@pytest.fixture
-async def own_server(temporal_cli_path: Path) -> AsyncIterator[EmbeddedTemporal]:
-    """A server of this test's own: `status` asks every campaign that it finds, and waits for those of other
-    tests, which no worker serves any more.
-    """
-    async with embedded_temporal(None) as server:
-        yield server
 
 
 async def test_each_screen_says_so(

@@ -99,11 +99,11 @@ def counted(patch: pytest.MonkeyPatch, counting: Counting) -> None:
 
 
 async def test_the_table_for_an_authorizer_has_what_is_called(
-    embedded: EmbeddedTemporal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_server: EmbeddedTemporal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By workers and people of one small campaign, from its plan to its report, with what people look at."""
     working, hands = Counting(), Hands(tmp_path, monkeypatch)
-    settings = TemporalSettings(address=embedded.address)
+    settings = TemporalSettings(address=own_server.address)
     with monkeypatch.context() as within:
         counted(within, working)
         client = await connect(settings, identity="worker")
@@ -113,7 +113,7 @@ async def test_the_table_for_an_authorizer_has_what_is_called(
         assert play.keys is not None
         name, file = play.spec.name, tmp_path / "campaign.yaml"
         file.write_text(json.dumps(play.spec.model_dump(mode="json", exclude_defaults=True)))
-        monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", embedded.address)
+        monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", own_server.address)
         monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", play.settings.archive)
         monkeypatch.setenv("EDGESHIFT_AUTHORITY_ROOTS", str(play.keys.roots))
         monkeypatch.chdir(tmp_path)
