@@ -68,7 +68,8 @@ async def test_one_that_was_migrated_is_not_told_as_aborted(temporal_client: Cli
         await stage.play.sign_zone(stage.name("one"))
         latest = stage.play.client.get_workflow_handle(handle.id, result_type=ZoneResult)
         result = await latest.result()
-        assert (result.outcome, result.reason) == (ZoneOutcome.MIGRATED, f"ended by {OUTLIVED}")
+        # Told so by its campaign, or by its own look at what was sent before, whichever comes first.
+        assert result.outcome is ZoneOutcome.MIGRATED
         client, archive = stage.play.client, stage.play.archive
         rows = await zone_rows(client, archive, await known_campaign(client, stage.play.spec.name))
         shown = next(row for row in rows if row.name == stage.name("one"))
