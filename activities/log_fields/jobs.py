@@ -192,19 +192,37 @@ class JobsWriter:
         self, job: LogJob, body: dict[str, Any], what: str, made_of: float | None = None
     ) -> ChangeResult:
         """Update a job. ``made_of``: when that was read which the body was made of. Raises ReadTooLongAgo
-        where that is long ago when its turn has come.
+        where that is long ago when its turn has come, or the next one, which a slow archive makes it wait
+        for: then nothing comes of its intent.
         """
-        step = self._step
+        step, intended = self._step, False
+
+        def check_age() -> None:
+            if made_of is not None and self._clock.monotonic() - made_of > OLD_AFTER:
+                raise ReadTooLongAgo
 
         async def request(intend: BeforeSend) -> object:
-            async def checked() -> Still | None:
-                if made_of is not None and self._clock.monotonic() - made_of > OLD_AFTER:
-                    raise ReadTooLongAgo
-                return await intend()
+            async def checked() -> Still:
+                nonlocal intended
+                check_age()
+                still = await intend()
+                intended = True
+
+                def young_still() -> None:
+                    check_age()
+                    if still is not None:
+                        still()
+
+                return young_still
 
             return await step.client.update_log_job(step.zone.id, job.id, body, before_send=checked)
 
-        result = await write(step, self._written, what, request)
+        try:
+            result = await write(step, self._written, what, request)
+        except ReadTooLongAgo as why:
+            if intended:
+                await step.fence.confirm(why.result)
+            raise
         if result.status is ChangeStatus.ANSWERED and job.id not in self._written.jobs:
             self._written.jobs.append(job.id)
         return result

@@ -164,15 +164,7 @@ class Quotas:
             found: Answer = await self._temporal.execute_update_with_start_workflow(
                 update,
                 request,
-                start_workflow_operation=WithStartWorkflowOperation(
-                    "Quota",
-                    start,
-                    id=quota_id(user),
-                    task_queue=Queue.QUOTA,
-                    id_reuse_policy=reuse,
-                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                    static_summary=f"rate limit of {user}",
-                ),
+                start_workflow_operation=WithStartWorkflowOperation("Quota", start, **_options(user, reuse)),
                 result_type=answers,
                 rpc_timeout=_ANSWER_WITHIN,
             )
@@ -187,11 +179,7 @@ class Quotas:
             await self._temporal.start_workflow(
                 "Quota",
                 start,
-                id=quota_id(user),
-                task_queue=Queue.QUOTA,
-                id_reuse_policy=reuse,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                static_summary=f"rate limit of {user}",
+                **_options(user, reuse),
                 start_signal=signal,
                 start_signal_args=[message],
                 rpc_timeout=_ANSWER_WITHIN,
@@ -251,6 +239,17 @@ class Quotas:
         """End the pacers' own tasks."""
         for pacer in (*self._pacers.values(), *self._addresses.values()):
             await pacer.aclose()
+
+
+def _options(user: str, reuse: WorkflowIDReusePolicy) -> dict[str, Any]:
+    """How a user's quota is started, by whatever begins it."""
+    return {
+        "id": quota_id(user),
+        "task_queue": Queue.QUOTA,
+        "id_reuse_policy": reuse,
+        "id_conflict_policy": WorkflowIDConflictPolicy.USE_EXISTING,
+        "static_summary": f"rate limit of {user}",
+    }
 
 
 async def _first_or_again(

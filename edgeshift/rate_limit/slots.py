@@ -135,7 +135,7 @@ class Lease(BaseModel):
     than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may
     be spent late. ``keep``: the part of all slots that may be spent beside what others use
     (edgeshift/rate_limit/others.py). ``holds``: calls that are not to be made at all for now. ``closed``:
-    there are none for anybody until then, whatever becomes free.
+    the service refuses every call until then, also those whose slots are out.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -173,14 +173,16 @@ class Block(BaseModel):
 
 
 class SlotBook(BaseModel):
-    """The state: terms, blocks that are open, and until when every call is refused. ``now``: the latest time
-    seen; ``asked``: when somebody last asked by these terms.
+    """The state: terms, blocks that are open, and until when every call is refused. ``opens_at``: when
+    handing out begins, since slots are out that it does not know of, which are spent. ``now``: the latest
+    time seen; ``asked``: when somebody last asked by these terms.
     """
 
     terms: PaceTerms = PaceTerms()
     now: float = 0.0
     asked: float = 0.0
     blocked_until: float = 0.0
+    opens_at: float = 0.0
     blocks: list[Block] = []
 
 
@@ -201,6 +203,8 @@ def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tup
 def _leased(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> Lease:
     if now < book.blocked_until:
         return Lease.wait(book.blocked_until - now).model_copy(update={"closed": True})
+    if now < book.opens_at:
+        return Lease.wait(book.opens_at - now)
     grid = _Grid(book.terms)
     index = grid.block_at(now)
     current = _open(book, grid, index, holder)
@@ -236,7 +240,7 @@ def begun_again(terms: PaceTerms, now: float) -> SlotBook:
     """
     grid = _Grid(terms)
     open_until = grid.start(grid.block_at(now + grid.length * LEAD + CLOCKS_APART) + 1)
-    return SlotBook(terms=terms, now=now, blocked_until=open_until)
+    return SlotBook(terms=terms, now=now, opens_at=open_until)
 
 
 def longest_without_a_book(terms: PaceTerms) -> float:
@@ -248,10 +252,11 @@ def bounded(book: SlotBook, now: float) -> SlotBook:
     """The state as an earlier run has left it, or as somebody has made it up: no later than now, and stopped
     no longer than by a word of now.
     """
-    until = min(book.blocked_until, now + longest_stop(book.terms))
+    latest = now + longest_stop(book.terms)
+    stops = {"blocked_until": min(book.blocked_until, latest), "opens_at": min(book.opens_at, latest)}
     blocks = [item for item in book.blocks if item.index <= _Grid(book.terms).block_at(now) + 1]
     earlier = {"now": min(book.now, now), "asked": min(book.asked, now)}
-    return book.model_copy(update={**earlier, "blocked_until": until, "blocks": blocks})
+    return book.model_copy(update={**earlier, **stops, "blocks": blocks})
 
 
 def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
@@ -275,7 +280,8 @@ def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
     # A book that was kept before it said when somebody asked: just now, since its slots are out all the same.
     asked = now if stricter or not book.asked else book.asked
     open_until = min(open_until, asked + longest)
-    return SlotBook(terms=terms, now=now, asked=now, blocked_until=max(book.blocked_until, open_until))
+    opens_at, blocked_until = max(book.opens_at, open_until), book.blocked_until
+    return SlotBook(terms=terms, now=now, asked=now, blocked_until=blocked_until, opens_at=opens_at)
 
 
 class _Grid:

@@ -115,8 +115,8 @@ async def test_a_quota_that_begins_again_waits_for_what_the_one_before_has_given
             await process.close()
         await quota.terminate("the scene is over")
     out_until = (max(item.index for item in first.blocks) + 1) * terms.block_length
-    assert first.blocked_until == 0
-    assert again.blocked_until >= out_until and not again.blocks
+    assert first.blocked_until == again.blocked_until == first.opens_at == 0
+    assert again.opens_at >= out_until and not again.blocks
     assert spent >= out_until - LATEST
 
 

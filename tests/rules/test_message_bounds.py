@@ -119,10 +119,11 @@ def test_nothing_that_is_sent_to_a_quota_stops_a_user_for_longer_than_an_hour() 
     book = block(SlotBook(terms=slow, now=NOW), NOW, 1e300)
     book, _ = lease(book, NOW + 3601, "mallory", Lane.NORMAL, 10**9)
     book = with_terms(book, NOW + 3602, PaceTerms())
-    assert book.blocked_until <= NOW + 3602 + LONGEST_BLOCK
-    made_up = SlotBook(now=NOW * 10, asked=1e300, blocked_until=1e300)
+    assert max(book.blocked_until, book.opens_at) <= NOW + 3602 + LONGEST_BLOCK
+    made_up = SlotBook(now=NOW * 10, asked=1e300, blocked_until=1e300, opens_at=1e300)
     assert bounded(made_up, NOW).asked <= NOW
     assert bounded(made_up, NOW).blocked_until <= NOW + LONGEST_BLOCK
+    assert bounded(made_up, NOW).opens_at <= NOW + LONGEST_BLOCK
     _, given = lease(bounded(made_up, NOW), NOW + LONGEST_BLOCK + 20, "h", Lane.NORMAL, 10)
     assert given.count > 0
 

@@ -89,7 +89,7 @@ def test_no_window_holds_more_where_the_book_is_lost(
         now += later * terms.block_length
         if number == lost:
             book = begun_again(terms, now + apart)
-            assert now < book.blocked_until <= now + apart + longest_without_a_book(terms)
+            assert now < book.opens_at <= now + apart + longest_without_a_book(terms)
         book, given = lease(book, now, f"holder {holder}", lane, want)
         times += slots(now, given)
     assert busiest(times, terms.window) <= terms.budget
@@ -243,8 +243,19 @@ def test_laxer_terms_count_once_nobody_has_asked_by_the_stricter_for_a_window() 
         book, _ = lease(book, START + later, "lax", Lane.NORMAL, 1000)
     book = with_terms(book, START + 301, lax)
     assert book.terms == lax
-    assert book.blocked_until <= START + 301 + 2 * strict.block_length
+    assert book.opens_at <= START + 301 + 2 * strict.block_length and not book.blocked_until
     assert with_terms(book, START + 302, strict).terms == strict
+
+
+def test_slots_that_are_out_are_spent_where_a_book_is_lost_or_its_terms_change() -> None:
+    """Nobody has blocked the user: whoever holds slots hears of no block, which would have it drop them."""
+    strict, lax = PaceTerms(people=0.5), PaceTerms()
+    book, _ = lease(SlotBook(terms=lax), START, "holder", Lane.NORMAL, 100)
+    for opens_later in (begun_again(lax, START), with_terms(book, START, strict)):
+        _, given = lease(opens_later, START + 0.1, "holder", Lane.NORMAL, 1)
+        assert (given.count, given.closed) == (0, False)
+        _, given = lease(block(opens_later, START, 60), START + 0.1, "holder", Lane.NORMAL, 1)
+        assert (given.count, given.closed) == (0, True)
 
 
 def test_slots_that_an_earlier_version_has_leased_are_waited_for() -> None:

@@ -22,7 +22,7 @@ from edgeshift.stores.documents import DocumentUnreadable, NothingMore, contents
 from tests.kit.audited import SENT, audited, chained, rows
 from tests.kit.signing import signed
 from tests.service.gate_kit import gate
-from tests.service.records_kit import KEY, LIMIT, NOTHING, ZONE, Kept, kept_in
+from tests.service.records_kit import KEY, LIMIT, NOTHING, ZONE, Kept
 
 WORDS = ("answered", "it shows", "it never showed", "shows", "")
 """What a record of before may say, and what somebody may make it say."""
@@ -36,11 +36,6 @@ OF_BEFORE = {
     "the service refused it": ClosedAs.NOTHING_CAME,
     "": ClosedAs.NOTHING_CAME,
 }
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return kept_in(tmp_path)
 
 
 async def stands(kept: Kept) -> tuple[bool, ...]:

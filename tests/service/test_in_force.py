@@ -5,7 +5,6 @@ looked at it says nothing against that.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -19,16 +18,11 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import Seen
-from tests.service.records_kit import KEY, SEEN, ZONE, Kept, intent, kept_in, unsigned
+from tests.service.records_kit import KEY, SEEN, ZONE, Kept, intent, unsigned
 
 BACK = f"{KEY}-back"
 NOW = datetime.now(UTC)
 LATER = timedelta(minutes=1)
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return kept_in(tmp_path)
 
 
 async def stands(kept: Kept, run: str = "run") -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from activities.change.intent_records import ClosedAs, closed_as
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus
 from edgeshift.messages import Step as Kind
@@ -107,6 +108,36 @@ async def test_a_log_job_is_read_again_where_its_turn_to_be_written_came_late(tm
         assert result.status is ChangeStatus.ANSWERED and clock.passed
         (job,) = await zone.client.log_jobs(zone.zone_id)
         assert job.logpull_options == "fields=RayID,ClientIP,RequestHeaders"
+        assert await zone.puts("logpush.jobs.update") == 2
+
+
+class Twice(Late):
+    """The first turn of a write is over once its intent is recorded, and the next one comes late."""
+
+    turn_lasts = 3600.0
+
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
+        """Return when one call may be made."""
+        self.turn_lasts = 0.0 if self.turn == 2 else 3600.0
+        await super().acquire(lane, credential)
+
+
+async def test_a_log_job_is_read_again_where_its_second_turn_came_late(tmp_path: Path) -> None:
+    """A slow archive has the write wait for another turn: what somebody has added meanwhile stays, and no
+    more comes of the first intent.
+    """
+    clock = Jumping()
+    pacer = Twice(clock, turn=5)
+    async with log_writes(tmp_path, JOB, pacer=pacer, clock=clock) as zone:
+        pacer.zone = zone
+        result = await zone.list_fields()
+        assert result.status is ChangeStatus.ANSWERED and clock.passed, result
+        (job,) = await zone.client.log_jobs(zone.zone_id)
+        assert job.logpull_options == "fields=RayID,ClientIP,RequestHeaders"
+        there = zone.play.connections
+        intents = sorted([key async for key in there.archive.list("intent")])
+        closed = [await closed_as(there, key) for key in intents]
+        assert closed[-2:] == [ClosedAs.NOTHING_CAME, ClosedAs.ANSWERED]
         assert await zone.puts("logpush.jobs.update") == 2
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -36,22 +35,8 @@ from tests.service.records_kit import (
     Kept,
     forged,
     intent,
-    kept_in,
 )
 from tests.service.rollback_log_kit import BEFORE, JOB, PUT, RULE, RUN, log_of
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return kept_in(tmp_path)
-
-
-@pytest.fixture
-async def log(kept: Kept) -> RollbackLog:
-    """The records of a commit that begins under the permit ``p-1``."""
-    log = log_of(kept)
-    assert await log.begin("p-1") == "p-1"
-    return log
 
 
 async def test_what_a_worker_recorded_before_a_write_is_read_back(kept: Kept, log: RollbackLog) -> None:

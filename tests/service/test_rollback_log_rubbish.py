@@ -29,22 +29,8 @@ from tests.service.records_kit import (
     by_a_revoked_key,
     by_a_stranger,
     intent,
-    kept_in,
 )
 from tests.service.rollback_log_kit import JOB, PUT, RULE, log_of
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return kept_in(tmp_path)
-
-
-@pytest.fixture
-async def log(kept: Kept) -> RollbackLog:
-    """The records of a commit that begins under the permit ``p-1``."""
-    log = log_of(kept)
-    assert await log.begin("p-1") == "p-1"
-    return log
 
 
 async def rubbish(kept: Kept, key: str, document: object) -> bytes:

@@ -5,7 +5,6 @@ their names decides nothing, keeps no zone for ever, and is named.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -61,14 +60,8 @@ from tests.service.records_kit import (
     by_a_stranger,
     forged,
     intent,
-    kept_in,
     unsigned,
 )
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return kept_in(tmp_path)
 
 
 async def test_what_was_verified_once_is_judged_again_each_time(

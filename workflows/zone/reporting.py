@@ -233,8 +233,11 @@ class Reporter:
         """
         if not (is_left_alone(failure) or (self._is_unknown and is_gone(failure))):
             return False
-        self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE, cause=ReasonCode.CAMPAIGN_OVER)
+        self._end_left_alone()
         return True
+
+    def _end_left_alone(self) -> None:
+        self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE, cause=ReasonCode.CAMPAIGN_OVER)
 
     @property
     def _is_unknown(self) -> bool:
@@ -246,5 +249,5 @@ class Reporter:
         """
         self._note_untold(True)
         if self._is_unknown:
-            self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE, cause=ReasonCode.CAMPAIGN_OVER)
+            self._end_left_alone()
             self._zone.check_stop()
