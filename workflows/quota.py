@@ -21,16 +21,8 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
     from edgeshift.rate_limit.others import Others, keep, reported
-    from edgeshift.rate_limit.slots import (
-        Lease,
-        PaceTerms,
-        SlotBook,
-        begun_again,
-        block,
-        bounded,
-        lease,
-        with_terms,
-    )
+    from edgeshift.rate_limit.slots import Lease, SlotBook, begun_again, block, bounded, lease, with_terms
+    from edgeshift.rate_limit.terms import PaceTerms
     from workflows.messages import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000

@@ -30,7 +30,7 @@ from edgeshift.messages import CampaignResult
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations import assess, planned, pollers, start_campaign, store_spec
 from edgeshift.operations.signed import Pen
-from edgeshift.rate_limit.slots import MOST_REQUESTS
+from edgeshift.rate_limit.terms import MOST_REQUESTS
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive

@@ -12,7 +12,7 @@ from edgeshift.model.addresses import is_reference, safe_address, web_or_referen
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, Part, at_most, right
 from edgeshift.profiles import DEFAULT, SPECIFICATION, ProfileName, ServiceProfile, profile_named
-from edgeshift.rate_limit.slots import MOST_REQUESTS
+from edgeshift.rate_limit.terms import MOST_REQUESTS
 
 Reference = Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 """Where a secret is to be found by the worker: ``env:NAME`` or ``file:PATH``. Never the secret."""

@@ -9,7 +9,8 @@ from pydantic import Field, FiniteFloat
 from edgeshift.messages.base import Message, Name, Number, Reference
 from edgeshift.rate_limit.circuit import Circuit, OpenCircuit
 from edgeshift.rate_limit.others import Others, Seen
-from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lane, PaceTerms, SlotBook
+from edgeshift.rate_limit.slots import LONGEST_BLOCK, SlotBook
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 
 MOST_CREDENTIALS = 10_000
 

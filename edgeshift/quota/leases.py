@@ -35,7 +35,8 @@ from edgeshift.rate_limit.address import ByAddress, address_terms
 from edgeshift.rate_limit.circuit import OpenCircuit, Standing
 from edgeshift.rate_limit.others import Seen
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
-from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lane, Lease, PaceTerms
+from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import is_missing, memo_has, memo_value_of
 

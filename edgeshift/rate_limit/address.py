@@ -7,7 +7,7 @@ from __future__ import annotations
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.others import Told
 from edgeshift.rate_limit.pacing import Pacer
-from edgeshift.rate_limit.slots import MOST_REQUESTS, Lane, PaceTerms
+from edgeshift.rate_limit.terms import MOST_REQUESTS, Lane, PaceTerms
 
 SHARE = 0.93
 """The part of the limit that is used. In a second that has more calls than others, each may have been up to a

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, block, lease
+from edgeshift.rate_limit.slots import Lease, SlotBook, block, lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 
 
 class LocalPacer(SlotPacer):

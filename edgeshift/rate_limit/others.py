@@ -16,7 +16,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from edgeshift.rate_limit.slots import PaceTerms
+from edgeshift.rate_limit.terms import PaceTerms
 
 FLOOR = 0.05
 """The part of its slots that a user keeps however many calls others make: they may be gone, or counted

@@ -23,7 +23,8 @@ from edgeshift.rate_limit.errors import BlockedForLonger, CircuitIsOpen, NoLease
 from edgeshift.rate_limit.in_hand import InHand, patience, step_in_hand
 from edgeshift.rate_limit.leased_slots import LeasedSlots, until_more
 from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
-from edgeshift.rate_limit.slots import LATEST, Lane, Lease
+from edgeshift.rate_limit.slots import Lease
+from edgeshift.rate_limit.terms import LATEST, Lane
 from edgeshift.rate_limit.waiting import Line, Waiting
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]

@@ -6,7 +6,7 @@ import math
 
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.others import Told
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 
 
 class Unpaced:

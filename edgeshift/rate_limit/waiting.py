@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from edgeshift.rate_limit.errors import TurnRefused
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 
 
 @dataclass(frozen=True, eq=False)

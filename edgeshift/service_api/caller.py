@@ -20,7 +20,7 @@ from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import BlockedForLonger, CircuitIsOpen, NoLease, TooLate
 from edgeshift.rate_limit.others import told
 from edgeshift.rate_limit.pacing import Pacer
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.envelope import Envelope, is_page, opened, refusal
 from edgeshift.service_api.errors import (

@@ -26,7 +26,8 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import MOST_HELD, OpenCircuit, Standing, Trouble
-from edgeshift.rate_limit.slots import MOST_SLOTS, Lane, Lease, PaceTerms
+from edgeshift.rate_limit.slots import MOST_SLOTS, Lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from tests.kit import fleet_of, scene
 from tests.orchestration.test_nonsense import raw, running
 

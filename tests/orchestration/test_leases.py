@@ -18,7 +18,8 @@ from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import quota_id
 from edgeshift.quota.leases import Quotas, terms_of
 from edgeshift.rate_limit.circuit import Trouble, held
-from edgeshift.rate_limit.slots import LATEST, Lane, SlotBook
+from edgeshift.rate_limit.slots import SlotBook
+from edgeshift.rate_limit.terms import LATEST, Lane
 from edgeshift.runtime.settings import Settings, WorkerSettings
 from tests.kit.queue import on_queue
 from worker.wiring import workers

@@ -16,7 +16,8 @@ from temporalio.common import RawValue
 from temporalio.worker import Worker
 
 from edgeshift.messages import Hold, LeaseRequest, QuotaStart
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
+from edgeshift.rate_limit.slots import Lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from worker.wiring import sandbox
 from workflows.account_lock import ZoneHold
 from workflows.quota import Quota

@@ -24,7 +24,8 @@ from edgeshift.model.fleet import Wave, campaign_id
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.repair import Repair, repair
 from edgeshift.operations.signed import Pen
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook
+from edgeshift.rate_limit.slots import Lease, SlotBook
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import FAILS_OFTEN
 from edgeshift.stores.archive import Archive

@@ -10,7 +10,8 @@ import pytest
 from edgeshift.rate_limit.address import ByAddress, address_terms
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import NoLease
-from edgeshift.rate_limit.slots import Lane, SlotBook, lease
+from edgeshift.rate_limit.slots import SlotBook, lease
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 
 HOLDERS = 5

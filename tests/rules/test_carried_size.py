@@ -37,7 +37,7 @@ from edgeshift.rate_limit.circuit import (
     opened,
 )
 from edgeshift.rate_limit.others import Seen, Told
-from edgeshift.rate_limit.slots import Lane, PaceTerms
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from tests.rules.ledger_kit import NOW, SHAPE, awaiting
 from tests.rules.test_looked_at_meanwhile import campaign
 from workflows.campaign.batches import Batches

@@ -15,14 +15,13 @@ from edgeshift.model.sign_off import Decision
 from edgeshift.rate_limit.slots import (
     LONGEST_BLOCK,
     MOST_HOLDERS,
-    Lane,
-    PaceTerms,
     SlotBook,
     block,
     bounded,
     lease,
     with_terms,
 )
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from workflows.campaign.workflow import Campaign
 from workflows.quota import Quota
 from workflows.zone.inbox import Inbox

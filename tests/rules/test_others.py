@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.rate_limit.others import FLOOR, Others, Report, Seen, Told, Window, keep, reported, told
-from edgeshift.rate_limit.slots import PaceTerms
+from edgeshift.rate_limit.terms import PaceTerms
 
 TERMS = PaceTerms()
 NOW = 1_700_000_000.0

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from edgeshift.rate_limit.slots import (
     LONGEST_BLOCK,
-    MOST_REQUESTS,
     MOST_SLOTS,
-    Lane,
     Lease,
-    PaceTerms,
     SlotBook,
     begun_again,
     block,
@@ -22,6 +19,7 @@ from edgeshift.rate_limit.slots import (
     longest_without_a_book,
     with_terms,
 )
+from edgeshift.rate_limit.terms import MOST_REQUESTS, Lane, PaceTerms
 
 START = 1_700_000_000.0
 

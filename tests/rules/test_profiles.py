@@ -326,7 +326,7 @@ KNOWING = {
     "edgeshift/campaign_file/warnings.py": {200, 300},
     "edgeshift/doctor/areas": {40, 100, 200, 2024, 2025},
     "edgeshift/rate_limit/address.py": {200},
-    "edgeshift/rate_limit/slots.py": {200, 300},
+    "edgeshift/rate_limit/terms.py": {200, 300},
     "edgeshift/service_api/esc.py": {100, 2024, 2025},
     "edgeshift/testbed/invariants/esc.py": {100, 2024, 2025},
     "edgeshift/testbed/invariants/log_fields.py": {40},

@@ -14,7 +14,7 @@ from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Plan
 from edgeshift.model.sign_off import Choice
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from tests.forgeries.doors import guarded
 from tests.forgeries.kinds import FORGERIES
 from tests.service.gate_kit import Gate, gate

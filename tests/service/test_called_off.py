@@ -22,7 +22,7 @@ from edgeshift.messages import Change, ChangeResult, ChangeStatus, GiveUpPermits
 from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.others import Told
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.stores.documents import Answered, FrozenTargets, encoded
 from tests.kit import eventually
 from tests.service.gate_kit import Gate, gate

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from edgeshift.rate_limit.pacing import Pacer
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.redaction import MASK, redact_text, register_secret
 from edgeshift.service_api import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edgeshift.rate_limit.local_pacing import LocalPacer
-from edgeshift.rate_limit.slots import PaceTerms
+from edgeshift.rate_limit.terms import PaceTerms
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, ServiceError
 from edgeshift.testbed.simulator.faults import FaultSpec
 from edgeshift.testbed.simulator.options import RateLimit

@@ -11,7 +11,7 @@ import pytest
 
 from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TurnRefused
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import (
     Conflict,

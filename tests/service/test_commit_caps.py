@@ -13,7 +13,7 @@ from activities.commit_caps import Cap, CommitCaps
 from activities.records import WorkerRecords
 from edgeshift.messages import ChangeStatus
 from edgeshift.rate_limit.errors import TooLate
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive

@@ -18,7 +18,8 @@ from edgeshift.messages import ChangeStatus
 from edgeshift.model.failures import PERMANENT
 from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease
+from edgeshift.rate_limit.slots import Lease
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import NoTurn
 from tests.service.gate_kit import Gate, begun, gate

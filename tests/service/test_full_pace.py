@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, begun_again, lease
+from edgeshift.rate_limit.slots import Lease, SlotBook, begun_again, lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from tests.kit.tiers import tiered
 from tests.service.test_pacing import skipping
 

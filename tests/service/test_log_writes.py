@@ -12,7 +12,7 @@ from activities.change.intent_records import ClosedAs, closed_as
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus
 from edgeshift.messages import Step as Kind
-from edgeshift.rate_limit.slots import Lane
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from tests.service.log_writes_kit import Writes, log_writes

@@ -10,7 +10,8 @@ import pytest
 from edgeshift.rate_limit.errors import BlockedForLonger
 from edgeshift.rate_limit.in_hand import not_blocked_for
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease
+from edgeshift.rate_limit.slots import Lease
+from edgeshift.rate_limit.terms import Lane
 from tests.service.test_pacing import Leases, skipping
 
 

@@ -16,7 +16,8 @@ from edgeshift.rate_limit.circuit import OpenCircuit, Trouble, held
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease
 from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
+from edgeshift.rate_limit.slots import Lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):

@@ -13,7 +13,8 @@ import pytest
 
 from edgeshift.rate_limit.others import Others, Told, keep, reported
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, lease
+from edgeshift.rate_limit.slots import Lease, SlotBook, lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from tests.kit.tiers import tiered
 from tests.service.test_full_pace import fullest
 from tests.service.test_pacing import skipping

@@ -11,7 +11,8 @@ from edgeshift.campaign_file.parts import CommitSpec
 from edgeshift.rate_limit.errors import TooLate
 from edgeshift.rate_limit.in_hand import InHand, in_hand
 from edgeshift.rate_limit.pacing import SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, lease
+from edgeshift.rate_limit.slots import Lease, SlotBook, lease
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from tests.service.test_pacing import Leases, skipping, slots
 
 CALLS = 3

@@ -11,7 +11,7 @@ import pytest
 
 from edgeshift.messages import ChangeStatus
 from edgeshift.rate_limit.local_pacing import LocalPacer
-from edgeshift.rate_limit.slots import Lane, PaceTerms
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import ServiceClient

@@ -41,7 +41,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import migration_id, quota_id
 from edgeshift.quota.leases import terms_of
 from edgeshift.rate_limit.circuit import Circuit, OpenCircuit, Trouble
-from edgeshift.rate_limit.slots import Lane, PaceTerms
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.runtime.queues import Queue
 from tests.forgeries.running.attack import ENEMY, Attack, Trace
 from tests.forgeries.running.dresses import (
