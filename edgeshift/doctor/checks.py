@@ -123,7 +123,7 @@ async def check_attributes(client: Client) -> Check:
     code, name = CheckCode.SEARCH_ATTRIBUTES, "search attributes"
     try:
         found = await client.operator_service.list_search_attributes(
-            ListSearchAttributesRequest(namespace=client.namespace)
+            ListSearchAttributesRequest(namespace=client.namespace), retry=True
         )
     except RPCError as problem:
         fix = "ask an administrator for the right to read them"
@@ -148,7 +148,7 @@ async def check_retention(client: Client) -> Check:
     code, name = CheckCode.RETENTION, "retention"
     try:
         described = await client.workflow_service.describe_namespace(
-            DescribeNamespaceRequest(namespace=client.namespace)
+            DescribeNamespaceRequest(namespace=client.namespace), retry=True
         )
     except RPCError as problem:
         return Check(code, name, State.WARNING, f"cannot be read: {problem.message[:150]}")

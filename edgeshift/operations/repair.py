@@ -139,7 +139,8 @@ async def repair(
                 workflow_task_finish_event_id=task,
                 # Whoever repairs it at the same time resets it once.
                 request_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{run}/{task}")),
-            )
+            ),
+            retry=True,
         )
     if not answer.run_id:
         raise Failed(f"{subject} was not reset: the server named no new run", "try again")

@@ -200,7 +200,7 @@ async def ensure_search_attributes(client: Client) -> None:
 async def _registered(client: Client) -> Mapping[str, IndexedValueType.ValueType]:
     try:
         answer = await client.operator_service.list_search_attributes(
-            ListSearchAttributesRequest(namespace=client.namespace)
+            ListSearchAttributesRequest(namespace=client.namespace), retry=True
         )
     except RPCError as error:
         # The time-skipping test server registers, but does not list.
@@ -216,7 +216,8 @@ async def _registered(client: Client) -> Mapping[str, IndexedValueType.ValueType
 async def _register(client: Client, name: str, kind: IndexedValueType.ValueType) -> None:
     try:
         await client.operator_service.add_search_attributes(
-            AddSearchAttributesRequest(namespace=client.namespace, search_attributes={name: kind})
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes={name: kind}),
+            retry=True,
         )
     except RPCError as error:
         # Somebody else was faster: that is what we wanted.
@@ -304,7 +305,9 @@ async def polling(client: Client, queue: Queue) -> list[PollerInfo]:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
             if activities
             else TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        )
+        ),
+        # A server closes each connection after some minutes; what was just sent over it comes back cancelled.
+        retry=True,
     )
     return list(found.pollers)
 
