@@ -25,7 +25,7 @@ from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
 from edgeshift.model.digests import digest
-from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id, campaign_name
 from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceClient, ServiceError
@@ -165,7 +165,7 @@ class LogFieldsWork(AreaWork):
         if await in_time(step, look()) and (why := await in_time(step, twice("logpush.jobs.list", look))):
             raise NotSent(why, ChangeStatus.DRIFTED)
         step.fence.trail = await trail.begin(step.change.permit.name)
-        label = step.change.start.campaign.removeprefix("campaign/")
+        label = campaign_name(step.change.start.campaign)
 
         def merged(rules: list[Rule], over: str) -> list[Rule]:
             return log_fields.merge(rules, wanted, log_fields.marked(label, over))

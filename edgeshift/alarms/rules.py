@@ -15,7 +15,7 @@ from edgeshift.alarms.zone_kinds import ZONES
 from edgeshift.messages import CampaignSummary, wrong_text
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import Plan
+from edgeshift.model.fleet import Plan, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import Trouble
@@ -194,7 +194,7 @@ def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
             "campaign-ended",
             campaign.status.replace("_", " "),
             campaign=name,
-            workflow=f"campaign/{name}",
+            workflow=campaign_id(name),
         )
     elif summary is None:
         yield _alarm(facts, "campaign-silent", campaign.trouble, campaign=name)

@@ -370,19 +370,20 @@ async def _running(client: Client, verb: str) -> dict[str, _Stands]:
     from temporalio.client import WorkflowExecutionStatus
 
     from edgeshift import operations
+    from edgeshift.model.fleet import campaign_id, campaign_name
     from edgeshift.operations.campaigns import describe, published
     from edgeshift.views.finding import campaigns
     from edgeshift.views.gathering import each
 
     # Of a run that has just gone on in a new one, the list may not have the new one yet.
     names = [
-        execution.id.removeprefix("campaign/")
+        campaign_name(execution.id)
         async for execution in campaigns(client)
         if execution.close_time is None or execution.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     ]
 
     async def standing(name: str) -> _Stands | None:
-        described = await describe(client, f"campaign/{name}")
+        described = await describe(client, campaign_id(name))
         if described is None or described.status is not WorkflowExecutionStatus.RUNNING:
             return None
         stands = _Stands.of(await published(described))

@@ -22,7 +22,7 @@ from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.until import Until, wait_until
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import Area, campaign_name
 from edgeshift.operations.archives import campaign_here
 from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
@@ -200,7 +200,7 @@ def _tell_unread(shell: Shell, unread: Sequence[str]) -> None:
 
 async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> CampaignLine | None:
     """Of one campaign; None where it cannot be read, or is gone meanwhile."""
-    name = execution.id.removeprefix("campaign/")
+    name = campaign_name(execution.id)
     state = execution.status.name.lower() if execution.status else "unknown"
     line = CampaignLine(
         name=name, state=state, started_at=execution.start_time, closed_at=execution.close_time

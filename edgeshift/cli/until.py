@@ -54,6 +54,7 @@ async def wait_until(
     """
     from temporalio.client import WorkflowExecutionStatus
 
+    from edgeshift.model.fleet import campaign_id
     from edgeshift.operations.campaigns import campaign_result, describe, published
     from edgeshift.operations.errors import NotFound, TemporalTrouble
     from edgeshift.views.away import Away
@@ -64,7 +65,7 @@ async def wait_until(
     with shell.waiting(f"until campaign {campaign} is {until.value}"):
         while True:
             try:
-                found = await describe(client, f"campaign/{campaign}")
+                found = await describe(client, campaign_id(campaign))
                 if found is None:
                     away.missing()
                     raise NotFound(

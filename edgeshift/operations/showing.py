@@ -12,7 +12,7 @@ from temporalio.client import Client
 
 from edgeshift.messages import CampaignSummary, Waiting, ZoneState
 from edgeshift.model.digests import Body, NotCanonical, digest
-from edgeshift.model.fleet import Area, Target
+from edgeshift.model.fleet import Area, Target, campaign_name
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.archives import campaign_here, check_campaigns
 from edgeshift.operations.calls import ask
@@ -56,7 +56,7 @@ async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: 
             f"zone {name} has no proposal; it is {what.replace('_', ' ')}",
             f"`edgeshift history {name}` shows what happened to it",
         )
-    campaign = state.campaign.removeprefix("campaign/")
+    campaign = campaign_name(state.campaign)
     await check_campaigns(client, archive, [campaign])
     return Found(campaign, await preview_of(archive, state, area), state)
 

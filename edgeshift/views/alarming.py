@@ -17,7 +17,7 @@ from temporalio.service import RPCError
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
-from edgeshift.model.fleet import campaign_id
+from edgeshift.model.fleet import campaign_id, campaign_name
 from edgeshift.operations.calls import ask
 from edgeshift.operations.errors import NotFound, OperationError, Refused
 from edgeshift.runtime.settings import Settings
@@ -147,7 +147,7 @@ def _as_facts(checks: Iterable[Check], campaign: str = "") -> tuple[CheckFact, .
 async def _lately(client: Client, now: datetime) -> AsyncIterator[str]:
     async for execution in campaigns(client):
         if execution.close_time is None or now - execution.close_time < CLOSED_WITHIN:
-            yield execution.id.removeprefix("campaign/")
+            yield campaign_name(execution.id)
 
 
 async def _campaign(
@@ -335,5 +335,5 @@ async def _task_of(client: Client, execution: WorkflowExecution, campaign: str) 
     attempts = described.raw_description.pending_workflow_task.attempt
     if described.status is not WorkflowExecutionStatus.RUNNING or attempts < FAILS_OFTEN:
         return None
-    name = execution.id.removeprefix("campaign/") if execution.workflow_type == "Campaign" else campaign
+    name = campaign_name(execution.id) if execution.workflow_type == "Campaign" else campaign
     return StuckFact(workflow=execution.id, attempts=attempts, campaign=name)

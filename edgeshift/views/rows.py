@@ -11,7 +11,7 @@ from pydantic import BaseModel, computed_field, field_serializer
 
 from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome, workflow_id
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import PLACES, Kind, Look, look, look_ended, unverified
 
@@ -101,7 +101,7 @@ class ZoneRow(BaseModel):
     @property
     def workflow_id(self) -> str:
         """The id of its workflow."""
-        return f"{self.kind.value}/{self.id}/{self.area.value}"
+        return workflow_id(self.kind, self.id, self.area)
 
     @property
     def said_plan(self) -> str:

@@ -24,7 +24,7 @@ from edgeshift.areas.waf.terraform import (
 from edgeshift.areas.waf.terraform.ranges import IMPORT_BLOCKS
 from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body
-from edgeshift.model.fleet import Zone
+from edgeshift.model.fleet import Zone, campaign_name
 
 LEAST_OF_A_PATH = 3
 """Characters of a path that must be left when its secret parts are."""
@@ -95,7 +95,7 @@ def aftercare(
     return Aftercare(
         terraform=_terraform(zone, body, entry or EntryPoint(id="")),
         provider=DEFAULT_RANGE.name,
-        state_rm=by_hand(campaign.removeprefix("campaign/"), zone.name),
+        state_rm=by_hand(campaign_name(campaign), zone.name),
         custom_rules=tuple(
             {
                 "action": "managed_challenge",
