@@ -21,6 +21,7 @@ from edgeshift.cli.options import OnlyWave, OnlyZone, checked_campaign, checked_
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.until import Until, wait_until
+from edgeshift.model.campaign_phase import SIGNABLE
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, campaign_name
 from edgeshift.operations.archives import campaign_here
@@ -28,7 +29,7 @@ from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
-from edgeshift.views.figures import SIGNABLE, Pace
+from edgeshift.views.figures import Pace
 from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 
@@ -24,9 +25,9 @@ class Until(StrEnum):
 
     FINISHED = "finished"
     WAITING = "waiting"
-    RUNNING = "running"
-    PAUSED = "paused"
-    HALTED = "halted"
+    RUNNING = CampaignPhase.RUNNING.value
+    PAUSED = CampaignPhase.PAUSED.value
+    HALTED = CampaignPhase.HALTED.value
 
 
 EVERY = 1.0
@@ -37,10 +38,10 @@ def reached(summary: CampaignSummary, until: Until) -> bool:
     """Whether a campaign is what is waited for."""
     match until:
         case Until.FINISHED:
-            return summary.state == "closed"
+            return summary.state == CampaignPhase.CLOSED
         case Until.WAITING:
             waits = sum(summary.places.get(place, 0) for place in ("awaiting", "awaiting_separate"))
-            return waits > 0 and summary.state != "closed"
+            return waits > 0 and summary.state != CampaignPhase.CLOSED
         case other:
             return summary.state == other.value
 
