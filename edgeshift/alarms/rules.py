@@ -12,6 +12,7 @@ from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
 from edgeshift.alarms.zone_kinds import ZONES
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary, wrong_text
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.check_codes import CheckCode
@@ -257,7 +258,7 @@ def _of_zones(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
 
 def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[str]:
     age = facts.now - zone.since if zone.since else timedelta(0)
-    if zone.place in ("awaiting", "awaiting_separate"):
+    if zone.place in AWAITING_WORDS:
         if campaign.summary is not None and campaign.summary.state in ENDING:
             # Its zones end by themselves: a decision leads to nothing any more.
             return

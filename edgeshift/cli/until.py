@@ -36,11 +36,13 @@ EVERY = 1.0
 
 def reached(summary: CampaignSummary, until: Until) -> bool:
     """Whether a campaign is what is waited for."""
+    from edgeshift.campaign.target_states import AWAITING_WORDS
+
     match until:
         case Until.FINISHED:
             return summary.state == CampaignPhase.CLOSED
         case Until.WAITING:
-            waits = sum(summary.places.get(place, 0) for place in ("awaiting", "awaiting_separate"))
+            waits = sum(summary.places.get(place, 0) for place in AWAITING_WORDS)
             return waits > 0 and summary.state != CampaignPhase.CLOSED
         case other:
             return summary.state == other.value

@@ -10,6 +10,7 @@ from typing import Any
 
 from temporalio.client import Client
 
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary, Waiting, ZoneState
 from edgeshift.model.digests import Body, NotCanonical, digest
 from edgeshift.model.fleet import Area, Target, campaign_name
@@ -23,7 +24,6 @@ from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
 from edgeshift.operations.zones import FoundZone, frozen_targets, zone_state
 from edgeshift.stores.archive import Archive, ArchiveMissing
 
-WAITING = ("awaiting", "awaiting_separate")
 MOST_ASKED = 500
 """Zones that wait in a campaign whose own digest is asked for, where a fingerprint is not what was named."""
 
@@ -157,7 +157,7 @@ def _several(wanted: str, digests: list[str]) -> BadInput:
 async def _of_group(
     client: Client, archive: Archive, known: CampaignSummary, targets: list[Target], group: Waiting
 ) -> Found | None:
-    found = await zones_at(client, known.name, WAITING, TRIED_OF_EACH, fingerprint=group.fingerprint)
+    found = await zones_at(client, known.name, AWAITING_WORDS, TRIED_OF_EACH, fingerprint=group.fingerprint)
     for waiting in found.targets:
         zone = FoundZone.of(waiting.index, targets[waiting.index], known.area)
         try:
@@ -178,7 +178,7 @@ async def _of_zone(
     unseen: _Unseen,
 ) -> Found | None:
     """The zone whose own digest, or whose proposal in the archive, begins so."""
-    found = await zones_at(client, known.name, WAITING, MOST_ASKED)
+    found = await zones_at(client, known.name, AWAITING_WORDS, MOST_ASKED)
     unseen.unasked += found.total - len(found.targets)
     gate = asyncio.Semaphore(AT_ONCE)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from temporalio.client import Client, WorkflowHandle
 
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import (
     Answer,
     CampaignSignOff,
@@ -35,7 +36,7 @@ from edgeshift.operations.signed import Pen
 from edgeshift.operations.zones import FoundZone, check_wave, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
-AWAITING, SEPARATE = "awaiting", "awaiting_separate"
+AWAITING, SEPARATE = AWAITING_WORDS
 MOST_AT_ONCE = 300
 """Fingerprints of one update: at 100,000 zones in 20 waves, the campaign is busy with them for some 40 ms."""
 

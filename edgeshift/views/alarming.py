@@ -15,6 +15,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import campaign_id, campaign_name
@@ -76,8 +77,7 @@ _OF_ALL = frozenset(
 campaign's file.
 """
 
-_AWAITING = ("awaiting", "awaiting_separate")
-_UNFINISHED = (*_OPEN, *_AWAITING, PROPOSED, "waiting", "support")
+_UNFINISHED = (*_OPEN, *AWAITING_WORDS, PROPOSED, "waiting", "support")
 
 
 async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
@@ -220,7 +220,7 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
             # Its campaign does not know yet that somebody ended its workflow.
             row.place, row.reason = "terminated", row.reason or "its campaign has not noticed yet"
     facts = [_zone_fact(row) for row in rows]
-    asked = (*_OPEN, *_AWAITING, PROPOSED)
+    asked = (*_OPEN, *AWAITING_WORDS, PROPOSED)
     chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in asked]
     # Most of them wait for people; there may be very many.
     chosen.sort(key=lambda place: rows[place].place == PROPOSED)
@@ -252,7 +252,7 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
         fact.drifted = bool(state.drifted_from)
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since
-        if state.proposal and row.place in _AWAITING:
+        if state.proposal and row.place in AWAITING_WORDS:
             fact.notices = (await get_document(archive, Proposal, state.proposal)).notices
     except (OperationError, ArchiveError) as failure:
         fact.failing = one_line(str(failure), 200)

@@ -28,7 +28,7 @@ def places_of(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
     found = {}
     for wave in start.waves:
         for index in range(wave.first, wave.end):
-            place, shape = TargetState(ledger.places[index]).name.lower(), ledger.fingerprint_group(index)
+            place, shape = TargetState(ledger.places[index]).word, ledger.fingerprint_group(index)
             fingerprint = shape.fingerprint if shape else ""
             found[index] = TargetAt(
                 index=index,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
@@ -19,7 +20,7 @@ _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
 
-FOR_PEOPLE = ("awaiting", "awaiting_separate", "support")
+FOR_PEOPLE = (*AWAITING_WORDS, "support")
 """Places at which a zone waits until a person does something."""
 
 

@@ -9,6 +9,7 @@ from functools import cache
 
 from pydantic import BaseModel, computed_field, field_serializer
 
+from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome, workflow_id
@@ -125,7 +126,7 @@ def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:
 
 def is_odd(place: str) -> bool:
     """Whether a zone's workflow ended in a way that is no outcome: terminated, cancelled, timed out."""
-    return place in ("terminated", "canceled", "timed_out")
+    return place in ENDED
 
 
 def notable(row: ZoneRow) -> bool:
@@ -160,7 +161,7 @@ def near_phase(phase: str, area: Area | None = None) -> str:
 
 @cache
 def _phases(area: Area | None) -> frozenset[str]:
-    known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, "terminated", "canceled", "timed_out"}
+    known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, *ENDED}
     areas = tuple(AREAS) if area is None else (area,)
     return frozenset(known.union(_called(place, one) for place in known for one in (None, *areas)))
 

@@ -208,7 +208,7 @@ def waiting_found(state: CampaignState, message: WaitingAsked) -> WaitingFound:
 def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
     """Which targets are at these places, and what they proposed last."""
     ledger, waves = state.ledger, state.start.waves
-    places = [place for place in TargetState if place.name.lower() in message.places]
+    places = [place for place in TargetState if place.word in message.places]
     first, end = message.first, ledger.count
     if message.wave is not None:
         wave = (
@@ -225,7 +225,7 @@ def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
         if len(found) == message.most:
             following = index
             break
-        place, number = TargetState(ledger.places[index]).name.lower(), ledger.places.wave_of(index)
+        place, number = TargetState(ledger.places[index]).word, ledger.places.wave_of(index)
         attempt = ledger.attempts[index]
         found.append(
             TargetAt(index=index, place=place, wave=number, fingerprint=fingerprint, attempt=attempt)
