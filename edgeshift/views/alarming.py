@@ -15,6 +15,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
+from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
@@ -44,9 +45,6 @@ MOST_STEPS = 20
 
 TRIED_FOR = timedelta(minutes=10)
 """How long a step that fails may be tried again before somebody should look."""
-
-LONGEST_PROBE = timedelta(hours=2)
-"""How long the probe of one scope may take: the longest of the steps without a limit of their own."""
 
 _OPEN = (
     "rolling_back",
@@ -211,7 +209,8 @@ def _settles_in(start: CampaignStart) -> timedelta:
 
 def _step_lasts(start: CampaignStart) -> timedelta:
     policy = start.policy
-    return 2 * policy.migration_limit + policy.patience + LONGEST_PROBE / start.time_scale
+    longest = area_of(start.area).longest_step / start.time_scale
+    return 2 * policy.migration_limit + policy.patience + longest
 
 
 async def _zones(client: Client, archive: Archive, known: Known, rows: list[ZoneRow]) -> list[ZoneFact]:
