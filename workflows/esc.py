@@ -18,13 +18,12 @@ with workflow.unsafe.imports_passed_through():
         ChangeStatus,
         HoldZones,
         Prepared,
-        Probe,
-        Probed,
         Step,
         ZonePhase,
         ZoneResult,
         ZoneStart,
     )
+    from edgeshift.messages.areas.esc import Probe, Probed
     from edgeshift.model.fleet import ScopeKind, ZoneOutcome
     from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.runtime.queues import Queue

@@ -31,7 +31,8 @@ from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveError
-from edgeshift.stores.documents import StepWritten, put_document
+from edgeshift.stores.documents import put_document
+from edgeshift.stores.documents.areas.log_fields import StepWritten
 
 
 class LogFieldsWork(AreaWork):

@@ -21,7 +21,7 @@ from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.runtime.redaction import register_secret
 from edgeshift.service_api import LogJob, NotFound
 from edgeshift.service_api.caller import BeforeSend, Still
-from edgeshift.stores.documents import JobBefore
+from edgeshift.stores.documents.areas.log_fields import JobBefore
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_UPDATES = 5

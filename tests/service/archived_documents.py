@@ -24,25 +24,26 @@ from edgeshift.stores.documents import (
     EvidenceGathered,
     FrozenTargets,
     Intent,
-    JobBefore,
-    JobCreated,
     NothingMore,
     PlannedReading,
     PlannedReadings,
-    ProbedProposal,
     Proposal,
-    RulesBefore,
-    RulesSent,
     RulingRecord,
     Seen,
     Snapshot,
     SnapshotTaken,
-    StepWritten,
     TargetCalls,
     Unproven,
 )
-from edgeshift.stores.documents.areas.esc import EscRecord
-from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
+from edgeshift.stores.documents.areas.esc import EscRecord, ProbedProposal
+from edgeshift.stores.documents.areas.log_fields import (
+    JobBefore,
+    JobCreated,
+    LogFieldsRecord,
+    RulesBefore,
+    RulesSent,
+    StepWritten,
+)
 from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.stores.documents.intents import ClosedAs
 

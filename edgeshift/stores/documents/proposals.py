@@ -40,12 +40,3 @@ async def put_proposal(archive: Archive, proposal: Proposal) -> str:
     except NotCanonical as why:
         raise ArchiveError(f"the proposal was not archived: {why}") from None
     return await put_document(archive, proposal, verify=True)
-
-
-class ProbedProposal(Proposal):
-    """A proposal of esc, made after a probe. ``report``: digest of the probe's ``ProbeReport``; ``baseline``:
-    of the ``Baseline`` that later answers are compared with.
-    """
-
-    report: str
-    baseline: str
