@@ -37,7 +37,7 @@ from edgeshift.stores.documents import (
     snapshot_key,
 )
 from edgeshift.stores.documents.areas.esc import ProbedProposal
-from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from tests.service.archived_documents import AT, BODY, CASES, LOSS, RECORD, RECORD_JSON, ZONE
@@ -165,7 +165,7 @@ async def test_documents_of_earlier_versions_have_their_losses_in_sentences(tmp_
     """They are read as they are, and without facts."""
     archive = Archive(tmp_path / "archive")
     proposal = await archive.put_json({"body": BODY, "losses": ["3 rules"]})
-    found = await get_document(archive, Proposal, proposal)
+    found = await get_document(archive, WafProposal, proposal)
     assert (found.losses, found.lost) == (("3 rules",), None)
     care = {"terraform": "t", "state_rm": ["rm"], "review": ["re-create by hand: 3 rules", "look"]}
     record = await archive.put_json({**RECORD_JSON, "evidence": "", "aftercare": care})
