@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from activities.authority import NotSigned
 from activities.connections import Connections
+from activities.proof.authority import NotSigned
 from edgeshift.authority.door import starts_then, target_refused
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots

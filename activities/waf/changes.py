@@ -15,8 +15,8 @@ from activities.change.intent_records import now_of
 from activities.change.intents import own_commit, shows_within, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
-from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
+from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
 from activities.stable_read import twice
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan

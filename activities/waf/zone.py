@@ -12,8 +12,8 @@ from activities.change.intent_records import now_of, surely_now
 from activities.change.intents import seen_through, taken_up
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
-from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
+from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
 from activities.waf.proposing import never_committed, prepared_from

@@ -11,7 +11,7 @@ import pytest
 
 from activities.change.intents import ClosedAs, close_intent, close_intents, never_showed, seen_through
 from activities.log_fields.rollback_log import RollbackLog
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from edgeshift.areas.log_fields import Version
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER
