@@ -18,7 +18,7 @@ from activities.connections import Connections
 from activities.looks import attempt_in
 from edgeshift.messages import Held, Hold, HoldZones
 from edgeshift.messages.base import LONGEST_TEXT
-from edgeshift.model.fleet import Zone, migration_id
+from edgeshift.model.fleet import Zone, campaign_name, migration_id
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import is_missing, memo_of, of_campaign
 from edgeshift.stores.documents import CoveredZones, get_document
@@ -82,7 +82,7 @@ class HoldActivities:
                     memo=memo,
                     static_summary=f"{zone.name}, held with its account",
                     search_attributes=TypedSearchAttributes(
-                        of_campaign(start.campaign.removeprefix("campaign/"), start.started_by)
+                        of_campaign(campaign_name(start.campaign), start.started_by)
                     ),
                 )
                 return ""

@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from activities.authority import Authority, NotSigned, RootsUnreadable
 from activities.effects import Effects
-from activities.records import WorkerRecords
+from activities.proof.authority import Authority, NotSigned, RootsUnreadable
+from activities.proof.records import WorkerRecords
+from activities.proof.results import Results
+from activities.proof.signed_starts import SignedStarts
 from activities.reminders import was_reset
-from activities.results import Results
-from activities.signed_starts import SignedStarts
 from activities.ways import Ways
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.worker_pen import WorkerPen

@@ -1,9 +1,9 @@
 """A campaign's look at a batch of its zones: which have ended, how, and which are to say again what they wait
 for. The server describes each; a worker is not asked.
 
-How a zone has ended is what workers have signed of it (activities/results.py); where none has signed what its
-workflow ended with, the service is read. So neither a word to the campaign nor the end of a workflow, which
-can be anybody's, makes an outcome.
+How a zone has ended is what workers have signed of it (activities/proof/results.py); where none has signed
+what its workflow ended with, the service is read. So neither a word to the campaign nor the end of a
+workflow, which can be anybody's, makes an outcome.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Looks:
 
     async def _stop(self, batch: DescribeZones) -> SignedStop | None:
         """What people signed that stops the campaign; whoever cannot read it now looks at the next sweep.
-        What is damaged of it is named in the archive, and so by an alarm (activities/authority.py).
+        What is damaged of it is named in the archive, and so by an alarm (activities/proof/authority.py).
         """
         there = self._connections
         try:

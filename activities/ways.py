@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
-from activities.authority import RootsUnreadable
+from activities.proof.authority import RootsUnreadable
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Zone
 from edgeshift.probes import Prober
@@ -23,7 +23,7 @@ from edgeshift.stores.tickets import TicketSystem, ticket_system
 
 Refuses = Callable[[CampaignSpec], str | None]
 """Says why nothing is sent where a campaign file says, or None; raises RootsUnreadable
-(activities/authority.py).
+(activities/proof/authority.py).
 """
 
 

@@ -18,10 +18,10 @@ from rich.table import Table
 from ruamel.yaml import YAML
 from temporalio.client import Client
 
-from activities.authority import Authority
 from activities.change.earlier import earlier_of
 from activities.change.intents import commit_may_show, request_answered
 from activities.connections import Connections
+from activities.proof.authority import Authority
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.authority.keyring import WORKER, Keyring

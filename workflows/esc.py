@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
@@ -14,18 +12,18 @@ with workflow.unsafe.imports_passed_through():
     from activities.change.door import MutationActivities
     from activities.esc.scope import EscActivities
     from edgeshift.areas.assessment import Verdict
+    from edgeshift.areas.esc.terms import LONGEST_PROBE
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
         HoldZones,
         Prepared,
-        Probe,
-        Probed,
         Step,
         ZonePhase,
         ZoneResult,
         ZoneStart,
     )
+    from edgeshift.messages.areas.esc import Probe, Probed
     from edgeshift.model.fleet import ScopeKind, ZoneOutcome
     from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.runtime.queues import Queue
@@ -35,9 +33,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.failures import said
     from workflows.zone.parts import parts_of
     from workflows.zone.state import Ended
-
-LONGEST_PROBE = timedelta(hours=2)
-"""How long the probe of one scope may take, paced per host."""
 
 
 @workflow.defn(name="EscScope")

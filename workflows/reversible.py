@@ -38,6 +38,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.ending import Course, Reached, nothing_held
     from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import ZoneParts
+    from workflows.zone.reporting import ZoneWord
     from workflows.zone.state import Ended
 
 MOST_TRIES_BACK = 20
@@ -183,7 +184,7 @@ class Reversible:
         self._zone.begun, self._zone.took = None, shown.took
         policy = self._zone.start.policy
         watched = Reason(code=ReasonCode.WATCHED, said=str(policy.watch))
-        await self._parts.reporter.tell(ReportKind.WAITING, why=(watched,))
+        await self._parts.reporter.tell(ZoneWord(ReportKind.WAITING, why=(watched,)))
         self._zone.enter(ZonePhase.WATCHING)
         until = since + policy.watch
         while True:

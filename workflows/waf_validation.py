@@ -26,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
     from workflows.zone.parts import ZoneParts
+    from workflows.zone.reporting import ZoneWord
     from workflows.zone.state import Ended
 
 LOOKS_FOR_ANOTHER = 20
@@ -116,7 +117,7 @@ class ValidationWindow:
     async def _window(self, prepared: Prepared, mode: ValidationMode, why: Reason) -> None:
         """Let the window pass, then judge what it saw."""
         self._zone.enter(ZonePhase.VALIDATING)
-        await self._parts.reporter.tell(ReportKind.WAITING, why=(why,))
+        await self._parts.reporter.tell(ZoneWord(ReportKind.WAITING, why=(why,)))
         since = workflow.now()
         follows = self._zone.gathered is not None and mode is not self._zone.start.policy.modes[0]
         await self._parts.waits.pause(self._zone.start.policy.validation_window, text_of(why))

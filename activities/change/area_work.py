@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Step:
+class FencedStep:
     """One mutating step on its way to the service: the change, its fence, the signed body, the client."""
 
     change: Change
@@ -32,7 +32,7 @@ class Step:
         return self.change.start.target.zone
 
 
-async def in_time(step: Step, reading: Awaitable[T], what: str = "a fresh reading") -> T:
+async def in_time(step: FencedStep, reading: Awaitable[T], what: str = "a fresh reading") -> T:
     """A reading that precedes a request, within what is left of the step's time. Raises NotSent."""
     try:
         async with asyncio.timeout(max(0.0, step.fence.time.left().total_seconds())):
@@ -68,7 +68,7 @@ class AreaWork(Protocol):
         """The area's own rules of what may be sent. Raises NotSent."""
         ...
 
-    async def send(self, step: Step) -> ChangeResult:
+    async def send(self, step: FencedStep) -> ChangeResult:
         """Make the step. Raises NotSent where it was decided, before anything was sent, not to send."""
         ...
 

@@ -16,8 +16,7 @@ from typing import Any
 from temporalio import activity
 
 from activities.boundary import asked_at, heartbeating, hold_of, named_failures
-from activities.change.area_work import AreaWork
-from activities.change.area_work import Step as Sending
+from activities.change.area_work import AreaWork, FencedStep
 from activities.change.calling_off import unless_called_off
 from activities.change.fence import Fence
 from activities.change.in_force import seen_commit
@@ -94,7 +93,7 @@ class MutationActivities:
             body = await self._checked_body(change, fence)
             area.check(change, body)
             client = await self._connections.service(change.start.spec, change.start.target.zone)
-            return await area.send(Sending(change, fence, body, client))
+            return await area.send(FencedStep(change, fence, body, client))
         except NotSent as why:
             await fence.confirm(why.result)
             return why.result

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.authority import NotLetByRoots, NotSigned, RootsUnreadable, Targets
 from activities.change.earlier import earlier_of
 from activities.change.intent_records import OPENED, ClosedAs
 from activities.change.intents import (
@@ -32,6 +31,7 @@ from activities.change.permits import NO_PERMIT, is_named
 from activities.change.rollbacks import settled_before
 from activities.change.step_time import StepTime
 from activities.connections import Connections
+from activities.proof.authority import NotLetByRoots, NotSigned, RootsUnreadable, Targets
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from activities.authority import NotSigned
+from activities.proof.authority import NotSigned
 from edgeshift.messages import ChangeResult, ChangeStatus
 
 

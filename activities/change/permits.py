@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from activities.authority import NotSigned
 from activities.connections import Connections
+from activities.proof.authority import NotSigned
 from edgeshift.authority.door import starts_then, target_refused
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
-from edgeshift.model.fleet import campaign_id
+from edgeshift.model.fleet import campaign_id, campaign_name
 from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.archive_keys import is_part
 
@@ -59,7 +59,7 @@ class SignedTargets:
 
     async def have_list(self, batch: GiveUpPermits) -> bool:
         """Whether a start of the campaign has this list; True where nobody needs one. Raises ArchiveError."""
-        roots, name = self._roots(), batch.campaign.removeprefix(campaign_id(""))
+        roots, name = self._roots(), campaign_name(batch.campaign)
         if roots is None or isinstance(roots, NotSigned):
             return roots is None
         if batch.campaign != campaign_id(name) or not is_part(name):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from activities.change.area_work import AreaWork, Step, in_time
+from activities.change.area_work import AreaWork, FencedStep, in_time
 from activities.change.intents import own_commit
 from activities.change.not_sent import NotSent
 from activities.change.rollbacks import IS_OVER, is_over
@@ -22,8 +22,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAssessment
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
@@ -82,24 +81,24 @@ class EscWork(AreaWork):
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The body says what the step does, and nothing else is ever sent."""
         wanted = {"always": True}
-        if change.step in (Kind.COMMIT, Kind.ROLL_BACK) and body.get("change") != wanted:
+        if change.step in (Step.COMMIT, Step.ROLL_BACK) and body.get("change") != wanted:
             raise NotSent("the body does not turn esc off")
-        if change.step is Kind.SET_SECRET and not esc.sets_secret(body):
+        if change.step is Step.SET_SECRET and not esc.sets_secret(body):
             # Nobody signs this step, so that it is for nothing else than what comes before a probe.
             raise NotSent("the body does not set a test secret")
-        if change.step not in (Kind.SET_SECRET, Kind.COMMIT, Kind.ROLL_BACK):
+        if change.step not in (Step.SET_SECRET, Step.COMMIT, Step.ROLL_BACK):
             raise NotSent(f"esc knows no step {change.step.value}")
 
-    async def send(self, step: Step) -> ChangeResult:
+    async def send(self, step: FencedStep) -> ChangeResult:
         """Set a test secret, turn Edge Side Code off, or on again."""
         match step.change.step:
-            case Kind.SET_SECRET:
+            case Step.SET_SECRET:
                 return await self._set_secret(step)
-            case Kind.COMMIT:
+            case Step.COMMIT:
                 return await self._turn_off(step)
         return await self._turn_on_again(step)
 
-    async def _turn_on_again(self, step: Step) -> ChangeResult:
+    async def _turn_on_again(self, step: FencedStep) -> ChangeResult:
         """The way back. Once the campaign's own change is over, whoever has turned it off since did so on
         purpose: it stays off. Where it is on, nothing is left to send.
         """
@@ -128,18 +127,18 @@ class EscWork(AreaWork):
                 return ZoneOutcome.UNKNOWN, "the service shows the secret alone, and nobody has watched it"
         return None, "the service shows esc on"
 
-    async def _is_over(self, step: Step) -> bool:
+    async def _is_over(self, step: FencedStep) -> bool:
         start = step.change.start
         # Without roots, in a rehearsal, it rests on what messages say.
         asked = self._connections.results.asked_for(await self._connections.spec(start.spec))
         return asked and await is_over(self._connections, start)
 
-    async def _is_off(self, step: Step) -> bool:
+    async def _is_off(self, step: FencedStep) -> bool:
         scope = step.zone.scope
         off, _ = shows(await twice("esc.get", lambda: step.client.esc(scope, urgent=True), shows))
         return off
 
-    async def _set_secret(self, step: Step) -> ChangeResult:
+    async def _set_secret(self, step: FencedStep) -> ChangeResult:
         """A secret that nobody has set, made here: it is in no history, archive or log. Whoever asks for it:
         one that a scope has, or may have, is its customer's, or set already, and nothing overwrites it. It
         waits for its turn for no longer than the campaign's file says, since nothing is read after that.
@@ -167,13 +166,13 @@ class EscWork(AreaWork):
             await clock.sleep(poll)
         return ChangeResult(status=ChangeStatus.UNKNOWN, reason="the secret was answered but does not show")
 
-    async def _has_secret(self, step: Step) -> bool:
+    async def _has_secret(self, step: FencedStep) -> bool:
         try:
             return (await step.client.esc(step.zone.scope, urgent=True)).with_secret is not None
         except ServiceError:
             return False
 
-    async def _turn_off(self, step: Step) -> ChangeResult:
+    async def _turn_off(self, step: FencedStep) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()
         await step.fence.refuse_what_was_sent()
         await self._refuse_other_state(step)
@@ -186,13 +185,13 @@ class EscWork(AreaWork):
             return ChangeResult(status=ChangeStatus.DRIFTED, reason=text_of(gone))
         return await self._closed(step, result)
 
-    async def _closed(self, step: Step, result: ChangeResult) -> ChangeResult:
+    async def _closed(self, step: FencedStep, result: ChangeResult) -> ChangeResult:
         await step.fence.confirm(result)
         if result.status is ChangeStatus.ANSWERED:
             await step.fence.close()
         return result
 
-    async def _refuse_other_state(self, step: Step) -> None:
+    async def _refuse_other_state(self, step: FencedStep) -> None:
         """Raises NotSent with a drift where the scope is not as it was when it was proposed, or where Edge
         Side Code is removed by now.
         """
@@ -206,7 +205,7 @@ class EscWork(AreaWork):
                 return await read_scope(self._connections, step.client, step.zone, covered, urgent=True)
 
             reading, gone = found = await read()
-            if gone or digest(esc.state(reading)) != before or step.change.step is Kind.SET_SECRET:
+            if gone or digest(esc.state(reading)) != before or step.change.step is Step.SET_SECRET:
                 # A difference is believed when it stays; so is that there is no secret, since one that did
                 # not show would be lost for good.
                 return await twice("esc.get", read, first=found)
@@ -218,7 +217,7 @@ class EscWork(AreaWork):
         if digest(esc.state(reading)) != before:
             raise NotSent("the scope has changed since it was read", ChangeStatus.DRIFTED)
 
-    async def _covered(self, step: Step) -> str:
+    async def _covered(self, step: FencedStep) -> str:
         """The digest of the zones that an account stands for now, as it was archived when it was read."""
         if step.zone.kind is ScopeKind.ZONE:
             return ""

@@ -34,33 +34,15 @@ from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc import probe as esc_probe
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import (
-    Confirm,
-    Gathered,
-    Prepare,
-    Prepared,
-    Probe,
-    Probed,
-    Shown,
-    Step,
-    Watch,
-    Watched,
-    ZoneStart,
-)
+from edgeshift.messages import Confirm, Gathered, Prepare, Prepared, Shown, Step, Watch, Watched, ZoneStart
+from edgeshift.messages.areas.esc import Probe, Probed
 from edgeshift.model.fleet import ScopeKind, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import ServiceError
-from edgeshift.stores.documents import (
-    Advice,
-    CoveredZones,
-    ProbedProposal,
-    Snapshot,
-    get_document,
-    put_document,
-)
-from edgeshift.stores.documents.areas.esc import EscRecord
+from edgeshift.stores.documents import Advice, CoveredZones, Snapshot, get_document, put_document
+from edgeshift.stores.documents.areas.esc import EscRecord, ProbedProposal
 
 NO_SECRET = SecretStr("")
 

@@ -19,7 +19,8 @@ from edgeshift.messages import Confirm, Prepared, Shown, ZoneStart
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import ServiceClient, ServiceError
-from edgeshift.stores.documents import ProbedProposal, get_document
+from edgeshift.stores.documents import get_document
+from edgeshift.stores.documents.areas.esc import ProbedProposal
 
 MOST_TOLD = 5
 """Differences that a result says in words; the report in the archive has all."""

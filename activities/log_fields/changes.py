@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from activities.boundary import hold_of
-from activities.change.area_work import AreaWork, Step, in_time
+from activities.change.area_work import AreaWork, FencedStep, in_time
 from activities.change.intents import as_begun, left_in, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
@@ -23,16 +23,16 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
 from edgeshift.model.digests import digest
-from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id, campaign_name
 from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveError
-from edgeshift.stores.documents import StepWritten, put_document
+from edgeshift.stores.documents import put_document
+from edgeshift.stores.documents.areas.log_fields import StepWritten
 
 
 class LogFieldsWork(AreaWork):
@@ -89,16 +89,16 @@ class LogFieldsWork(AreaWork):
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """What is never sent, whoever signed it."""
-        if change.step not in (Kind.COMMIT, Kind.ROLL_BACK):
+        if change.step not in (Step.COMMIT, Step.ROLL_BACK):
             raise NotSent(f"log-fields knows no step {change.step.value}")
         if body.get("name") != "log_fields" or change.start.target.zone.plan is not Plan.ENTERPRISE:
             raise NotSent("custom log fields are for Enterprise zones, and the body is to name them")
         if wrong := log_fields.mistakes(log_fields.fields_of_document(body["fields"])):
             raise NotSent(wrong[0])
 
-    async def send(self, step: Step) -> ChangeResult:
+    async def send(self, step: FencedStep) -> ChangeResult:
         """Write the rules and the log jobs, or take back what was written."""
-        back = step.change.step is Kind.ROLL_BACK
+        back = step.change.step is Step.ROLL_BACK
         written, trail = Written(), RollbackLog(self._connections, step.change.start, back=back)
         try:
             result = await (self._take_back if back else self._commit)(step, trail, written)
@@ -119,7 +119,7 @@ class LogFieldsWork(AreaWork):
             said = f"made, but not recorded: {failure}"[:200]
             return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=said)
 
-    def _stopped(self, step: Step, why: Exception) -> ChangeResult:
+    def _stopped(self, step: FencedStep, why: Exception) -> ChangeResult:
         """What a step comes to that did not get further, once something was written: a reading failed, or it
         was decided not to go on. It is gone on with, or what was written is taken back.
         """
@@ -141,7 +141,7 @@ class LogFieldsWork(AreaWork):
         turn = why.turn or status is not ChangeStatus.NOTHING_HAPPENED
         return ChangeResult(status=status, reason=why.reason[:200], turn=turn)
 
-    async def _commit(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+    async def _commit(self, step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()
         campaign = await self._connections.spec(step.change.start.spec)
         # Before anything is written: in the middle of it, a refusal would leave a part behind.
@@ -166,7 +166,7 @@ class LogFieldsWork(AreaWork):
         if await in_time(step, look()) and (why := await in_time(step, twice("logpush.jobs.list", look))):
             raise NotSent(why, ChangeStatus.DRIFTED)
         step.fence.trail = await trail.begin(step.change.permit.name)
-        label = step.change.start.campaign.removeprefix("campaign/")
+        label = campaign_name(step.change.start.campaign)
 
         def merged(rules: list[Rule], over: str) -> list[Rule]:
             return log_fields.merge(rules, wanted, log_fields.marked(label, over))
@@ -178,7 +178,7 @@ class LogFieldsWork(AreaWork):
             result = await JobsWriter(step, trail, written, reading.jobs).list_fields(spec.job, ways)
         return result
 
-    async def _take_back(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+    async def _take_back(self, step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
         """Jobs first: they name what the rules then no longer have."""
         spec = (await self._connections.spec(step.change.start.spec)).log_fields
         result = await JobsWriter(step, trail, written).take_back(spec.job)
@@ -194,7 +194,7 @@ class LogFieldsWork(AreaWork):
 
         return await RulesetWriter(step, trail, written, without).put()
 
-    async def _rules_before(self, step: Step, trail: RollbackLog) -> list[Rule] | None:
+    async def _rules_before(self, step: FencedStep, trail: RollbackLog) -> list[Rule] | None:
         """The rules before the campaign's first write, or None where it has written none."""
         for ruleset in await in_time(step, step.client.rulesets(step.zone.id, urgent=True)):
             if ruleset.kind == "zone" and ruleset.phase == log_fields.PHASE and ruleset.id:
@@ -202,7 +202,7 @@ class LogFieldsWork(AreaWork):
                 return list(first.rules) if first else None
         return None
 
-    async def _record(self, step: Step, written: Written) -> str:
+    async def _record(self, step: FencedStep, written: Written) -> str:
         """What the step did, archived: its digest."""
         document = StepWritten(
             zone=step.zone,

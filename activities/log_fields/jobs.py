@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
-from activities.change.area_work import Step, in_time
+from activities.change.area_work import FencedStep, in_time
 from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import ANSWERED, Written, write
@@ -21,7 +21,7 @@ from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.runtime.redaction import register_secret
 from edgeshift.service_api import LogJob, NotFound
 from edgeshift.service_api.caller import BeforeSend, Still
-from edgeshift.stores.documents import JobBefore
+from edgeshift.stores.documents.areas.log_fields import JobBefore
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_UPDATES = 5
@@ -50,7 +50,7 @@ class JobsWriter:
 
     def __init__(
         self,
-        step: Step,
+        step: FencedStep,
         trail: RollbackLog,
         written: Written,
         seen: Sequence[dict[str, Any]] | None = None,

@@ -22,14 +22,8 @@ from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import LogJob
 from edgeshift.stores.archive import ArchiveCorrupt
-from edgeshift.stores.documents import (
-    Intent,
-    JobBefore,
-    JobCreated,
-    RulesBefore,
-    RulesSent,
-    encoded,
-)
+from edgeshift.stores.documents import Intent, encoded
+from edgeshift.stores.documents.areas.log_fields import JobBefore, JobCreated, RulesBefore, RulesSent
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from activities.change.area_work import Step, in_time
+from activities.change.area_work import FencedStep, in_time
 from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.ruleset_reading import (
@@ -20,8 +20,7 @@ from activities.stable_read import FRESH, twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule, over_version
 from edgeshift.areas.log_fields.terms import FieldSet
-from edgeshift.messages import ChangeResult, ChangeStatus
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import ChangeResult, ChangeStatus, Step
 from edgeshift.model.counts import agreed
 from edgeshift.service_api import NotFound, ServiceClient, ServiceError
 from edgeshift.service_api.caller import BeforeSend, Still
@@ -59,7 +58,7 @@ class Written:
 
 
 async def write(
-    step: Step, written: Written, what: str, request: Callable[[BeforeSend], Awaitable[object]]
+    step: FencedStep, written: Written, what: str, request: Callable[[BeforeSend], Awaitable[object]]
 ) -> ChangeResult:
     """One fenced request of a step that has several, each with its own intent."""
 
@@ -116,7 +115,7 @@ class RulesetWriter:
 
     def __init__(
         self,
-        step: Step,
+        step: FencedStep,
         trail: RollbackLog,
         written: Written,
         change: RuleChange,
@@ -128,7 +127,7 @@ class RulesetWriter:
 
     async def put(self) -> ChangeResult:
         """Make the change. Raises NotSent."""
-        back = self._step.change.step is Kind.ROLL_BACK
+        back = self._step.change.step is Step.ROLL_BACK
         for number in range(1, MOST_PUTS + 1):
             if number > 1:
                 self._seen = await self._up_to_date(self._present)
@@ -266,12 +265,12 @@ class RulesetWriter:
             note = f"what {versions} of the ruleset had was replaced and cannot be read: see to it"
             if note not in self._written.notes:
                 self._written.notes.append(note)
-            if step.change.step is Kind.COMMIT:
+            if step.change.step is Step.COMMIT:
                 return ChangeResult(status=ChangeStatus.REFUSED, reason=note)
         if found.put is None:
             return ANSWERED
         most, count = step.client.profile.most_log_fields, log_fields.count(found.put)
-        if step.change.step is Kind.COMMIT and most is not None and count > most:
+        if step.change.step is Step.COMMIT and most is not None and count > most:
             said = f"with what others have added the zone would have {count} custom fields"
             return ChangeResult(status=ChangeStatus.REFUSED, reason=said)
         if self._put_over is not None and present.number == self._put_over + 1:

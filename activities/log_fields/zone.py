@@ -48,16 +48,8 @@ from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
-from edgeshift.stores.documents import (
-    Advice,
-    Intent,
-    Proposal,
-    Snapshot,
-    StepWritten,
-    get_document,
-    put_document,
-)
-from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
+from edgeshift.stores.documents import Advice, Intent, Proposal, Snapshot, get_document, put_document
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord, StepWritten
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_EXPLAINED = 5

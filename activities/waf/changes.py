@@ -8,15 +8,15 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.change.area_work import AreaWork, Step, in_time
+from activities.change.area_work import AreaWork, FencedStep, in_time
 from activities.change.calling_off import unless_hurried
 from activities.change.earlier import commit_took_effect, forgotten_validation
 from activities.change.intent_records import now_of
 from activities.change.intents import own_commit, shows_within, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
-from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
+from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
 from activities.stable_read import twice
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
@@ -27,8 +27,7 @@ from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.areas.waf.loss_texts import summaries
 from edgeshift.areas.waf.losses import lost_counts
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
-from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, ZoneAssessment
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
 from edgeshift.model.digests import digest
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
@@ -96,22 +95,22 @@ class WafWork(AreaWork):
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """What is never sent, whoever signed it."""
-        if change.step not in (Kind.VALIDATE, Kind.DELETE_OVERRIDES, Kind.COMMIT):
+        if change.step not in (Step.VALIDATE, Step.DELETE_OVERRIDES, Step.COMMIT):
             raise NotSent(f"waf knows no step {change.step.value}")
-        if change.step is Kind.COMMIT and waf.is_log_only(body):
+        if change.step is Step.COMMIT and waf.is_log_only(body):
             raise NotSent("a body that only logs is never committed")
         plan = change.start.target.zone.plan
-        if change.step is Kind.VALIDATE and (reason := waf.may_send(waf.Mode.VALIDATION, plan)):
+        if change.step is Step.VALIDATE and (reason := waf.may_send(waf.Mode.VALIDATION, plan)):
             raise NotSent(reason)
 
-    async def send(self, step: Step) -> ChangeResult:
+    async def send(self, step: FencedStep) -> ChangeResult:
         """Delete overrides, validate or commit."""
         change, fence = step.change, step.fence
-        if change.step is Kind.DELETE_OVERRIDES:
+        if change.step is Step.DELETE_OVERRIDES:
             return await self._delete_overrides(step)
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
-        if change.step is Kind.COMMIT:
+        if change.step is Step.COMMIT:
             await refuse_unknown_plan(step)
             await self._refuse_old_reading(step)
             body = await self._compare_fresh(step)
@@ -159,7 +158,7 @@ class WafWork(AreaWork):
             return ZoneOutcome.UNKNOWN, f"migrated, and not known by whom: {key} does not count"[:200]
         return ZoneOutcome.MIGRATED, "the service shows it"
 
-    async def _refuse_unprotected(self, step: Step) -> None:
+    async def _refuse_unprotected(self, step: FencedStep) -> None:
         """Raises NotSent with a drift where the body would leave a zone without a WAF that has one, and
         nobody has consented, as after a proposal of an earlier version. The zone is read again, and blocked.
         """
@@ -173,7 +172,7 @@ class WafWork(AreaWork):
                 ChangeStatus.DRIFTED,
             )
 
-    async def _refuse_old_reading(self, step: Step) -> None:
+    async def _refuse_old_reading(self, step: FencedStep) -> None:
         """Raises NotSent where the zone was read long ago: it is read anew, so that what the commit takes
         away for good, and neither the configuration nor page rules show, is in the archive as it is now.
         """
@@ -182,7 +181,7 @@ class WafWork(AreaWork):
         if read_at is not None and step.fence.time.now() - read_at > fresh:
             raise NotSent(f"the zone was read more than {say_duration(fresh)} ago, and is read again")
 
-    async def _refuse_edited_since(self, step: Step) -> None:
+    async def _refuse_edited_since(self, step: FencedStep) -> None:
         """Raises NotSent as refused where an Enterprise zone runs other rules than when its evidence was
         gathered: somebody has edited them in the new WAF, which a commit replaces, and nobody who signed was
         shown that. A difference is believed when it stays.
@@ -193,7 +192,7 @@ class WafWork(AreaWork):
         if evidence.stored:
             await self._refuse_edited(step, {evidence.stored})
 
-    async def _refuse_migrated(self, step: Step) -> dict[str, Any]:
+    async def _refuse_migrated(self, step: FencedStep) -> dict[str, Any]:
         """The zone's status. Raises NotSent where it shows that the zone is migrated, with a drift; and
         where a worker has seen that a commit of the zone, by whichever campaign, took effect: nothing undoes
         one (docs/service.md §3.2). Nobody signs a validation, and the rules of the new WAF would only log
@@ -214,7 +213,7 @@ class WafWork(AreaWork):
             raise NotSent(MIGRATED_BEFORE)
         return status
 
-    async def _refuse_edited_between(self, step: Step, status: dict[str, Any]) -> None:
+    async def _refuse_edited_between(self, step: FencedStep, status: dict[str, Any]) -> None:
         """The same, where a validation would replace another one that workers have begun, as in the next
         mode, or after a drift: nobody signs it.
         """
@@ -228,7 +227,7 @@ class WafWork(AreaWork):
         bodies = [(await get_document(there.archive, Proposal, one)).body for one in sorted(proposals)]
         await self._refuse_edited(step, {one for body in bodies for one in _forms(body)})
 
-    async def _refuse_edited(self, step: Step, known: set[str]) -> None:
+    async def _refuse_edited(self, step: FencedStep, known: set[str]) -> None:
         """Raises NotSent where the zone's rules have none of these digests, nor that of what is sent, which
         loses nothing by it: a request that was not answered may have got so far.
         """
@@ -244,7 +243,7 @@ class WafWork(AreaWork):
         raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
 
     async def _refuse_beside_a_forgotten(
-        self, step: Step, body: dict[str, Any], status: dict[str, Any]
+        self, step: FencedStep, body: dict[str, Any], status: dict[str, Any]
     ) -> None:
         """Raises NotSent with an unknown outcome where the zone was validated by a run that was reset since,
         under another permit, and that shows or may still come to show: it is looked for, and a second one
@@ -261,7 +260,7 @@ class WafWork(AreaWork):
             sent = "a validation has been sent under another permit before"
             raise NotSent(sent, ChangeStatus.UNKNOWN, earlier=begun and not shows)
 
-    async def _compare_fresh(self, step: Step) -> dict[str, Any]:
+    async def _compare_fresh(self, step: FencedStep) -> dict[str, Any]:
         """The body that was signed, out of what the service says now: with the ``id``, ``version`` and
         ``ref`` that it gives each rule, which its digest leaves out, and which may be left out for validation
         alone (docs/service.md §4.3). Those of the archived proposal are never sent: anybody may have laid
@@ -281,7 +280,9 @@ class WafWork(AreaWork):
             raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
         return waf.with_assigned(body)
 
-    async def _proposed_now(self, step: Step, spec: CampaignSpec) -> tuple[dict[str, Any], tuple[str, ...]]:
+    async def _proposed_now(
+        self, step: FencedStep, spec: CampaignSpec
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """What is proposed to the zone now; and what of it is not as it was signed, with what it is instead,
         nothing where all is.
         """
@@ -296,14 +297,14 @@ class WafWork(AreaWork):
             return found.body, ("the zone's page rules have changed", proposed, *found.unwritable)
         return found.body, ()
 
-    async def _put(self, step: Step, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:
+    async def _put(self, step: FencedStep, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:
         return await step.fence.send(
             lambda: step.client.put_entry_point(
                 step.zone.id, body, waf_migration=mode.value, before_send=step.fence.intend
             )
         )
 
-    async def _delete_overrides(self, step: Step) -> ChangeResult:
+    async def _delete_overrides(self, step: FencedStep) -> ChangeResult:
         """Delete the signed overrides, each once, as long as they are still exactly what was signed."""
         present = [override.raw for override in await step.client.waf_overrides(step.zone.id, urgent=True)]
         if digest(deletion_body(present)) != step.change.digest:
@@ -325,7 +326,7 @@ class WafWork(AreaWork):
                 return result
         return result
 
-    async def _look(self, step: Step, result: ChangeResult, body: dict[str, Any]) -> ChangeResult:
+    async def _look(self, step: FencedStep, result: ChangeResult, body: dict[str, Any]) -> ChangeResult:
         """After a validation was answered: whether it shows, looked for over a short while, as soon as it is
         due. Rules that the zone did not have before prove it; of others the status has to say it too.
         """
@@ -352,7 +353,7 @@ class WafWork(AreaWork):
                 if lookout.is_over(trouble) or lookout.is_too_late(window):
                     return result
 
-    async def _had(self, step: Step, body: dict[str, Any]) -> bool:
+    async def _had(self, step: FencedStep, body: dict[str, Any]) -> bool:
         """Whether the zone may have had these very rules when it was read."""
         snapshot = step.change.snapshot
         try:

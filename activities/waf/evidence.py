@@ -12,7 +12,7 @@ from activities.boundary import heartbeating, named_failures
 from activities.change.intent_records import now_of
 from activities.change.own import own_of, run_of
 from activities.connections import Connections
-from activities.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
+from activities.proof.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
 from activities.reports import told_unless_gone
 from activities.stable_read import twice
 from edgeshift.areas import waf

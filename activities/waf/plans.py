@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from activities.change.area_work import Step, in_time
+from activities.change.area_work import FencedStep, in_time
 from activities.change.not_sent import NotSent
 from activities.waf.zone import present_plan
 from edgeshift.areas import waf
@@ -13,7 +13,7 @@ from edgeshift.model.fleet import Plan
 from edgeshift.service_api import NotUnderstood, Outcome
 
 
-async def refuse_other_plan(step: Step) -> None:
+async def refuse_other_plan(step: FencedStep) -> None:
     """Raises NotSent with a drift where the zone is not Enterprise any more: its reading may be a day old. A
     difference is believed when it stays. An answer without a plan says nothing: NotUnderstood.
     """
@@ -25,7 +25,7 @@ async def refuse_other_plan(step: Step) -> None:
         raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
 
 
-async def refuse_unknown_plan(step: Step) -> None:
+async def refuse_unknown_plan(step: FencedStep) -> None:
     """Raises NotSent with a drift where the list does not tell the zone's plan, and the service does not say
     that it is one without a validation window: it may be an Enterprise zone, which has to be validated first.
     The zone is read again, and blocked.
@@ -38,7 +38,7 @@ async def refuse_unknown_plan(step: Step) -> None:
         raise NotSent(said, ChangeStatus.DRIFTED)
 
 
-async def _plan_now(step: Step, right: Set[Plan]) -> str:
+async def _plan_now(step: FencedStep, right: Set[Plan]) -> str:
     """The zone's plan as the service says it now: asked for once more where it is none of ``right``."""
 
     async def read() -> str:

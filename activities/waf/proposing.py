@@ -14,6 +14,7 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.documents import Proposal, put_proposal
+from edgeshift.stores.documents.areas.waf import WafProposal
 
 MOST_PATTERNS_NAMED = 5
 """Patterns of page rules that a reason names."""
@@ -72,7 +73,7 @@ async def _proposed(
         notices = (Reason(code=ReasonCode.UNPROTECTED),)
     stored = await put_proposal(
         connections.archive,
-        Proposal(
+        WafProposal(
             body=proposal.body,
             additions=proposal.additions,
             losses=tuple(map(waf.text_of_loss, assessment.losses)),

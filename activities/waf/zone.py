@@ -12,8 +12,8 @@ from activities.change.intent_records import now_of, surely_now
 from activities.change.intents import seen_through, taken_up
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
-from activities.evidence_at_the_door import validations
 from activities.polling import Lookout
+from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
 from activities.waf.proposing import never_committed, prepared_from
@@ -33,8 +33,8 @@ from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
-from edgeshift.stores.documents import Proposal, Snapshot, get_document, put_document
-from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.stores.documents import Snapshot, get_document, put_document
+from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 
 
 class WafActivities:
@@ -94,9 +94,7 @@ class WafActivities:
             # What was sent, whatever a message tells of it.
             sent = own.record.model_dump(include={"digest", "proposal", "snapshot"})
             message = message.model_copy(update=sent)
-            proposal = own.proposal
-        else:
-            proposal = await get_document(archive, Proposal, message.proposal)
+        proposal = await get_document(archive, WafProposal, message.proposal)
         body = proposal.body
         before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading
         state, trouble = "", ""
@@ -148,7 +146,7 @@ class WafActivities:
         client: ServiceClient,
         message: Verify,
         before: waf.Reading,
-        proposal: Proposal,
+        proposal: WafProposal,
         own: OwnChange | None,
     ) -> Verification | None:
         """The stored rules against the signed body. Only of a commit that is on record as sent, ``own``, it
@@ -192,7 +190,7 @@ class WafActivities:
         return Verification(reached=True, why=(Reason(code=ReasonCode.STORED_RULES_DIFFER, names=weaker),))
 
     async def _record(
-        self, message: Verify, before: waf.Reading, proposal: Proposal, entry: EntryPoint
+        self, message: Verify, before: waf.Reading, proposal: WafProposal, entry: EntryPoint
     ) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
         evidence = await get_document(archive, Evidence, message.evidence) if message.evidence else None

@@ -12,10 +12,12 @@ from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
 from edgeshift.alarms.zone_kinds import ZONES
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary, wrong_text
+from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import Plan
+from edgeshift.model.fleet import Plan, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import Trouble
@@ -43,8 +45,6 @@ _HOLDS = {
     Trouble.OUTAGE: "service-outage",
 }
 _WORKING = frozenset({"working", "permitted", "rejecting", "expiring", "stopping", "rolling_back"})
-_ENDING = ("aborting", "closed")
-"""States of a campaign in which nothing waits for a sign-off, whatever its zones say."""
 
 _CHECKS = {
     CheckCode.TEMPORAL: "temporal-unreachable",
@@ -194,7 +194,7 @@ def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
             "campaign-ended",
             campaign.status.replace("_", " "),
             campaign=name,
-            workflow=f"campaign/{name}",
+            workflow=campaign_id(name),
         )
     elif summary is None:
         yield _alarm(facts, "campaign-silent", campaign.trouble, campaign=name)
@@ -220,26 +220,28 @@ def _told_wrong(facts: Facts, summary: CampaignSummary) -> Alarm:
 def _of_summary(
     facts: Facts, campaign: CampaignFact, summary: CampaignSummary
 ) -> Iterator[tuple[str, str, datetime | None]]:
-    if summary.state == "halted":
+    if summary.state == CampaignPhase.HALTED:
         yield "halted", summary.why, None
-    if summary.state == "paused" and (summary.stopped_by or not summary.holds):
+    if summary.state == CampaignPhase.PAUSED and (summary.stopped_by or not summary.holds):
         yield "paused", summary.why, summary.stopped_at
     for trouble, code in _HOLDS.items():
         if holds := [hold for hold in summary.holds if hold.trouble is trouble]:
             more = f" (and {len(holds) - 1} more)" if len(holds) > 1 else ""
             yield code, f"{holds[0]}{more}", min(hold.since for hold in holds)
-    if summary.state == "pausing" or (summary.state == "aborting" and summary.permits_out):
+    if summary.state == CampaignPhase.PAUSING or (
+        summary.state == CampaignPhase.ABORTING and summary.permits_out
+    ):
         since = _stops_since(summary)
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
             yield "pausing-lasts", f"{summary.state}; {counted(summary.permits_out, 'permit')} out", since
     failing = [one for one in summary.retrying if facts.now - one.at < one.again_in + TRY_LASTS]
-    if failing and summary.state != "closed":
+    if failing and summary.state != CampaignPhase.CLOSED:
         yield "batch-fails", failing[-1].said, failing[0].at
 
 
 def _stops_since(summary: CampaignSummary) -> datetime | None:
     """Since when permits are taken back: by a person's word, or by the campaign itself."""
-    begun = [hold.since for hold in summary.holds] if summary.state == "pausing" else []
+    begun = [hold.since for hold in summary.holds] if summary.state == CampaignPhase.PAUSING else []
     return max([*begun, *([summary.stopped_at] if summary.stopped_at else [])], default=None)
 
 
@@ -256,8 +258,8 @@ def _of_zones(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
 
 def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[str]:
     age = facts.now - zone.since if zone.since else timedelta(0)
-    if zone.place in ("awaiting", "awaiting_separate"):
-        if campaign.summary is not None and campaign.summary.state in _ENDING:
+    if zone.place in AWAITING_WORDS:
+        if campaign.summary is not None and campaign.summary.state in ENDING:
             # Its zones end by themselves: a decision leads to nothing any more.
             return
         if zone.drifted:

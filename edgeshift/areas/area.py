@@ -60,7 +60,8 @@ class AreaDefinition:
     before a commit; None in an area that has no evidence, and one that validates has some. ``asks_support``:
     whether targets can need the provider's support. ``enterprise_only``: whether other zones cannot have it.
     ``keeps_unverified``: whether a change may stay that nobody could verify. ``first_step``: the step that a
-    target asks a permit for before anybody has seen its proposal.
+    target asks a permit for before anybody has seen its proposal. ``longest_step``: how long the longest of
+    its steps without a limit of their own may take, before the time scale; later, it counts as stuck.
 
     ``words``: what its targets (``zone``), outcomes, places, phases and steps are called, where not by their
     own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
@@ -94,6 +95,7 @@ class AreaDefinition:
     enterprise_only: bool = False
     keeps_unverified: bool = False
     first_step: str = "validate"
+    longest_step: timedelta = timedelta(hours=2)
     words: Mapping[str, str] = field(default_factory=dict)
     sent: Mapping[str, str] = field(default_factory=dict)
     phrases: Phrases = field(default_factory=Phrases)

@@ -1,4 +1,6 @@
-"""What a target's own evidence says, and how an area has it judged again just before a commit. Pure."""
+"""What a target's own evidence says, how much is enough for a campaign, and how an area has it judged again
+just before a commit. Pure.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from edgeshift.model.fleet import Zone
+from edgeshift.model.validators import NUMBER, Part
 
 AHEAD = timedelta(minutes=5)
 """How far the clock of whoever judged evidence may be ahead."""
@@ -22,6 +25,24 @@ class EvidenceVerdict(StrEnum):
     PASS = "pass"
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
+
+
+class EvidencePolicy(Part):
+    """How much evidence is enough and how much disagreement is too much for a pass."""
+
+    enough: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=20, description="Events that must have been seen for a pass."
+    )
+    share: Annotated[float, Field(ge=0, le=1), NUMBER] = Field(
+        default=0.0,
+        description="How large a part of the requests the service's sample must hold; 0 takes any.",
+    )
+    false_positives: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=0, description="How many requests may be stopped by the new WAF alone."
+    )
+    gaps: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=0, description="How many requests may be stopped by the previous WAF alone."
+    )
 
 
 class About(NamedTuple):

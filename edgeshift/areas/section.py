@@ -25,12 +25,16 @@ def shorter(value: timedelta, scale: float, floor: float = 0.0) -> timedelta:
 @dataclass(frozen=True)
 class Times:
     """How long a change of one target takes: ``effect``: until the service shows it; ``watch``: for how long
-    it is watched afterwards, ``every`` so often. All are scaled as the section that they come from.
+    it is watched afterwards, ``every`` so often. ``fresh``: how old what people are shown may be when it is
+    acted upon; ``first_step_takes``: how long the step before it, such as a test secret, may take to work.
+    All are scaled as the section that they come from.
     """
 
     effect: timedelta
     watch: timedelta
     every: timedelta
+    fresh: timedelta = timedelta(hours=24)
+    first_step_takes: timedelta = timedelta(seconds=30)
 
     def faster(self, scale: float) -> Times:
         """The same, so many times as fast."""
@@ -38,6 +42,8 @@ class Times:
             effect=shorter(self.effect, scale, 20),
             watch=shorter(self.watch, scale, 1),
             every=shorter(self.every, scale, 0.5),
+            fresh=shorter(self.fresh, scale, 60),
+            first_step_takes=shorter(self.first_step_takes, scale, 0.5),
         )
 
 

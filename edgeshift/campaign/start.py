@@ -34,8 +34,8 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         silence=scaled.silence,
         watch=times.watch,
         watch_every=times.every,
-        fresh=scaled.esc.fresh,
-        secret_takes=scaled.esc.secret_takes,
+        fresh=times.fresh,
+        secret_takes=times.first_step_takes,
     )
 
 

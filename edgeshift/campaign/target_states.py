@@ -38,6 +38,11 @@ class TargetState(IntEnum):
     ALREADY_SETTLED = 27
     ROLLED_BACK = 28
 
+    @property
+    def word(self) -> str:
+        """Its name in messages, summaries and what people ask for."""
+        return self.name.lower()
+
 
 FINAL = tuple(place for place in TargetState if place >= TargetState.EXCLUDED)
 """States of targets that have come to an end."""
@@ -50,6 +55,9 @@ IN_FLIGHT = (TargetState.WORKING, TargetState.PERMITTED)
 
 AWAITING = (TargetState.AWAITING, TargetState.AWAITING_SEPARATE)
 """States of zones that wait for a sign-off."""
+
+AWAITING_WORDS = (TargetState.AWAITING.word, TargetState.AWAITING_SEPARATE.word)
+"""Their words: of those that wait together, and of those that wait each for a sign-off of its own."""
 
 WAITS = frozenset(
     {TargetState.WORKING, TargetState.WAITING, TargetState.SUPPORT, *AWAITING, TargetState.STOPPING}

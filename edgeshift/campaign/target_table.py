@@ -205,7 +205,7 @@ class TargetTable:
     def tallies(self, wave: int | None = None) -> dict[str, int]:
         """The number of targets by the lower-case name of their place, in one wave or in all."""
         counts = ((place, self.places.number(place, wave)) for place in TargetState)
-        return {place.name.lower(): number for place, number in counts if number}
+        return {place.word: number for place, number in counts if number}
 
     def finished(self, waves: int | None = None) -> int:
         """How many targets have a final place: in the first waves, or in all."""

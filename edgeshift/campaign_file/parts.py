@@ -16,13 +16,13 @@ from pydantic import (
     model_validator,
 )
 
-from edgeshift.areas.waf.evidence import EvidencePolicy
-from edgeshift.areas.waf.redacted import redacted_path
+from edgeshift.areas.evidence import EvidencePolicy
 from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.campaign_file.service import A_REFERENCE, Reference
 from edgeshift.model.addresses import is_reference, safe_webhook, web_or_reference
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.redacted_path import redacted_path
 from edgeshift.model.validators import NUMBER, UP, Part, listed_once, refuse, right
 
 

@@ -113,10 +113,11 @@ def _asked(
 
 
 async def _campaigns(shell: Shell, client: Client) -> AsyncIterator[str]:
+    from edgeshift.model.fleet import campaign_name
     from edgeshift.views.finding import campaigns as every
 
     async for execution in every(client):
-        yield execution.id.removeprefix("campaign/")
+        yield campaign_name(execution.id)
 
 
 async def _zones(shell: Shell, client: Client, campaign: str | None) -> AsyncIterator[str]:

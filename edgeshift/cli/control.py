@@ -14,6 +14,7 @@ from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode, described
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_campaign
 from edgeshift.cli.shell import Shell, current, run
+from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ MOST_LISTINGS = 5
 
 NOT_KNOWN = "not known"
 """The state of a campaign that does not answer."""
-
-ENDING = ("aborting", "closed")
-"""States in which nothing new begins, and never will."""
 
 CampaignOrAll = Annotated[
     str | None,
@@ -217,7 +215,7 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
     while True:
         with contextlib.suppress(operations.OperationError):
             found = await operations.summary(client, campaign)
-            if found.permits_out != said and found.state in ("pausing", "aborting"):
+            if found.permits_out != said and found.state in (CampaignPhase.PAUSING, CampaignPhase.ABORTING):
                 said = found.permits_out
                 shell.notes.print(
                     f"{campaign} is {found.state}: {counted(said, 'step')} still in flight …", soft_wrap=True
@@ -234,7 +232,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
             with shell.waiting(f"asking campaign {campaign}"):
                 await _check_archive(shell, client, campaign, "abort")
                 summary = await operations.summary(client, campaign)
-            if summary.state not in ("closed", "aborting"):
+            if summary.state not in ENDING:
                 left = sum(number for place, number in summary.places.items() if place in ("pending",))
                 zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
                 say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
@@ -265,17 +263,17 @@ class _Stands:
     @classmethod
     def of(cls, summary: CampaignSummary | None) -> _Stands:
         """By this summary; one that has published nothing yet has just begun."""
-        return cls("running") if summary is None else cls(summary.state, bool(summary.stopped_by))
+        return cls(CampaignPhase.RUNNING) if summary is None else cls(summary.state, bool(summary.stopped_by))
 
 
 def _is_meant(verb: str, stands: _Stands) -> bool:
     """Whether ``--all`` means a campaign."""
     if verb == "pause":
         # One that paused itself would go on by itself.
-        paused = stands.state in ("paused", "pausing") and stands.by_hand
+        paused = stands.state in (CampaignPhase.PAUSED, CampaignPhase.PAUSING) and stands.by_hand
         return not paused and stands.state not in ENDING
     # One that paused itself says why; that is put right first, and then it is resumed by its name.
-    return stands.state in ("paused", NOT_KNOWN) and stands.by_hand
+    return stands.state in (CampaignPhase.PAUSED, NOT_KNOWN) and stands.by_hand
 
 
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
@@ -370,19 +368,20 @@ async def _running(client: Client, verb: str) -> dict[str, _Stands]:
     from temporalio.client import WorkflowExecutionStatus
 
     from edgeshift import operations
+    from edgeshift.model.fleet import campaign_id, campaign_name
     from edgeshift.operations.campaigns import describe, published
     from edgeshift.views.finding import campaigns
     from edgeshift.views.gathering import each
 
     # Of a run that has just gone on in a new one, the list may not have the new one yet.
     names = [
-        execution.id.removeprefix("campaign/")
+        campaign_name(execution.id)
         async for execution in campaigns(client)
         if execution.close_time is None or execution.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     ]
 
     async def standing(name: str) -> _Stands | None:
-        described = await describe(client, f"campaign/{name}")
+        described = await describe(client, campaign_id(name))
         if described is None or described.status is not WorkflowExecutionStatus.RUNNING:
             return None
         stands = _Stands.of(await published(described))

@@ -35,7 +35,7 @@ def secret(
 ) -> None:
     """Read a scope's secret from the service and show it at a terminal, with the cookie to send."""
     from edgeshift.campaign_file.load import load_campaign
-    from edgeshift.operations.esc_secret import scope_secret
+    from edgeshift.operations.areas.esc_secret import scope_secret
 
     shell = current()
     spec = load_campaign(file)

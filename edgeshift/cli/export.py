@@ -22,7 +22,7 @@ from edgeshift.cli.options import Campaign, OnlyWave, OnlyZone, checked_folder, 
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 from edgeshift.runtime.files import write_whole
-from edgeshift.views.exporting import TerraformExport, terraform_of
+from edgeshift.views.areas.waf_export import TerraformExport, terraform_of
 
 MOST_NAMED = 20
 """Zones that are left out which are named on the screen; JSON has all."""

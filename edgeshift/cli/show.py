@@ -14,7 +14,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import OfArea, campaign_option
 from edgeshift.cli.proposals import show_digest, show_items, show_proposal
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import Area, campaign_name
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -151,7 +151,7 @@ async def _running(client: Client) -> AsyncIterator[str]:
 
     async for execution in campaigns(client):
         if execution.close_time is None:
-            yield execution.id.removeprefix("campaign/")
+            yield campaign_name(execution.id)
 
 
 def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:

@@ -21,14 +21,15 @@ from edgeshift.cli.options import OnlyWave, OnlyZone, checked_campaign, checked_
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.until import Until, wait_until
+from edgeshift.model.campaign_phase import SIGNABLE
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import Area, campaign_name
 from edgeshift.operations.archives import campaign_here
 from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
-from edgeshift.views.figures import SIGNABLE, Pace
+from edgeshift.views.figures import Pace
 from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
@@ -200,7 +201,7 @@ def _tell_unread(shell: Shell, unread: Sequence[str]) -> None:
 
 async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> CampaignLine | None:
     """Of one campaign; None where it cannot be read, or is gone meanwhile."""
-    name = execution.id.removeprefix("campaign/")
+    name = campaign_name(execution.id)
     state = execution.status.name.lower() if execution.status else "unknown"
     line = CampaignLine(
         name=name, state=state, started_at=execution.start_time, closed_at=execution.close_time

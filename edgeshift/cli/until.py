@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 
@@ -24,9 +25,9 @@ class Until(StrEnum):
 
     FINISHED = "finished"
     WAITING = "waiting"
-    RUNNING = "running"
-    PAUSED = "paused"
-    HALTED = "halted"
+    RUNNING = CampaignPhase.RUNNING.value
+    PAUSED = CampaignPhase.PAUSED.value
+    HALTED = CampaignPhase.HALTED.value
 
 
 EVERY = 1.0
@@ -35,12 +36,14 @@ EVERY = 1.0
 
 def reached(summary: CampaignSummary, until: Until) -> bool:
     """Whether a campaign is what is waited for."""
+    from edgeshift.campaign.target_states import AWAITING_WORDS
+
     match until:
         case Until.FINISHED:
-            return summary.state == "closed"
+            return summary.state == CampaignPhase.CLOSED
         case Until.WAITING:
-            waits = sum(summary.places.get(place, 0) for place in ("awaiting", "awaiting_separate"))
-            return waits > 0 and summary.state != "closed"
+            waits = sum(summary.places.get(place, 0) for place in AWAITING_WORDS)
+            return waits > 0 and summary.state != CampaignPhase.CLOSED
         case other:
             return summary.state == other.value
 
@@ -54,6 +57,7 @@ async def wait_until(
     """
     from temporalio.client import WorkflowExecutionStatus
 
+    from edgeshift.model.fleet import campaign_id
     from edgeshift.operations.campaigns import campaign_result, describe, published
     from edgeshift.operations.errors import NotFound, TemporalTrouble
     from edgeshift.views.away import Away
@@ -64,7 +68,7 @@ async def wait_until(
     with shell.waiting(f"until campaign {campaign} is {until.value}"):
         while True:
             try:
-                found = await describe(client, f"campaign/{campaign}")
+                found = await describe(client, campaign_id(campaign))
                 if found is None:
                     away.missing()
                     raise NotFound(

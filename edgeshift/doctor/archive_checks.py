@@ -11,7 +11,7 @@ from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import PUBLISHED, CampaignSummary
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import campaign_id
+from edgeshift.model.fleet import campaign_name
 from edgeshift.runtime.temporal import memo_has, memo_value_of
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import Unproven, unproven_there
@@ -49,7 +49,7 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
                 continue
             count += 1
             if told.archive != here:
-                others.append(execution.id.removeprefix(campaign_id("")))
+                others.append(campaign_name(execution.id))
     except RPCError as problem:
         return [Check(CODE, NAME, State.WARNING, f"the campaigns cannot be read: {problem.message[:150]}")]
     except (ArchiveError, ValueError):

@@ -132,12 +132,13 @@ class HeldTargets(BaseModel):
 
 class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query; and, with less of what is listed, what it publishes.
-    ``waiting``: the largest of ``fingerprints_waiting``; ``state``: running, pausing, paused, halted,
-    aborting or closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the
-    service; a campaign of several credentials goes on with the others, and ``held_by`` says how many zones
-    wait for each. ``fix``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or
-    aborted it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``:
-    what failed of its own work lately. ``archive``: the identity of the archive that has its documents.
+    ``waiting``: the largest of ``fingerprints_waiting``; ``state``: a ``CampaignPhase``; where a campaign
+    was ended from outside, people are shown Temporal's word in its place (``terminated``, …). ``holds``: why
+    it stands still by itself, with ``held_zones`` that wait for the service; a campaign of several
+    credentials goes on with the others, and ``held_by`` says how many zones wait for each. ``fix``: what a
+    person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted it, and when, where a
+    person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed of its own work
+    lately. ``archive``: the identity of the archive that has its documents.
     ``told_wrong``: the first of ``wrong`` targets of which something was told that is not so; ``compared``:
     how the outcomes were compared with results and service before it closed; None before that, and in a
     rehearsal without roots.

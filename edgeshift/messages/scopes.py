@@ -7,7 +7,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from edgeshift.messages.base import Explained, Message
-from edgeshift.messages.steps import Gathered
 from edgeshift.messages.zone import Prepared, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reason_texts import text_of
@@ -39,24 +38,6 @@ class Hold(Message):
     holder: str
     campaign: str
     look_every: Duration
-
-
-class Probe(Message):
-    """Ask a sample of the scope's URLs with and without the secret, and propose what people sign."""
-
-    start: ZoneStart
-    prepared: Prepared
-    sequence: int
-    releases: int | None = None
-
-
-class Probed(Message):
-    """The proposal with its digest, and the probe as evidence; None where the scope cannot be probed any
-    more.
-    """
-
-    prepared: Prepared
-    gathered: Gathered | None = None
 
 
 class Confirm(Message):

@@ -219,19 +219,29 @@ UNTOUCHED = frozenset(
 """Outcomes that say that nothing of the attempt is in force."""
 
 
+def workflow_id(kind: ScopeKind, identifier: str, area: Area) -> str:
+    """The workflow id of a target's migration, by the kind and the identifier of the target."""
+    return f"{kind.value}/{identifier}/{area.value}"
+
+
 def zone_migration_id(zone_id: str, area: Area) -> str:
     """The workflow id of a zone's migration. It is the lock: one zone has one live migration of an area."""
-    return f"zone/{zone_id}/{area.value}"
+    return workflow_id(ScopeKind.ZONE, zone_id, area)
 
 
 def migration_id(target: Zone, area: Area) -> str:
     """The workflow id of a target's migration: of a zone, or of an account for all its zones."""
-    return f"{target.kind.value}/{target.id}/{area.value}"
+    return workflow_id(target.kind, target.id, area)
 
 
 def campaign_id(name: str) -> str:
     """The workflow id of a campaign."""
     return f"campaign/{name}"
+
+
+def campaign_name(identifier: str) -> str:
+    """The name of the campaign that has this workflow id. An id of another form is given back as it is."""
+    return identifier.removeprefix("campaign/")
 
 
 def assessment_id(name: str) -> str:

@@ -34,6 +34,7 @@ from edgeshift.messages import (
     ResolvedTargets,
     ResolveTargets,
 )
+from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, missing_object, of_failure, the_campaign, told
 from edgeshift.operations.errors import (
@@ -314,7 +315,7 @@ async def refuse_if_started(client: Client, name: str, *, again: bool = False) -
         return
     since = f"since {described.start_time:%Y-%m-%d %H:%M} UTC"
     if described.status is WorkflowExecutionStatus.RUNNING:
-        state = "running"
+        state: str = CampaignPhase.RUNNING
         try:
             found = await summary(client, name)
             state = f"{found.state} (started by {found.started_by}, {found.count} zones)"

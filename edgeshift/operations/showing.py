@@ -10,9 +10,10 @@ from typing import Any
 
 from temporalio.client import Client
 
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary, Waiting, ZoneState
 from edgeshift.model.digests import Body, NotCanonical, digest
-from edgeshift.model.fleet import Area, Target
+from edgeshift.model.fleet import Area, Target, campaign_name
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.archives import campaign_here, check_campaigns
 from edgeshift.operations.calls import ask
@@ -23,7 +24,6 @@ from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
 from edgeshift.operations.zones import FoundZone, frozen_targets, zone_state
 from edgeshift.stores.archive import Archive, ArchiveMissing
 
-WAITING = ("awaiting", "awaiting_separate")
 MOST_ASKED = 500
 """Zones that wait in a campaign whose own digest is asked for, where a fingerprint is not what was named."""
 
@@ -56,7 +56,7 @@ async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: 
             f"zone {name} has no proposal; it is {what.replace('_', ' ')}",
             f"`edgeshift history {name}` shows what happened to it",
         )
-    campaign = state.campaign.removeprefix("campaign/")
+    campaign = campaign_name(state.campaign)
     await check_campaigns(client, archive, [campaign])
     return Found(campaign, await preview_of(archive, state, area), state)
 
@@ -157,7 +157,7 @@ def _several(wanted: str, digests: list[str]) -> BadInput:
 async def _of_group(
     client: Client, archive: Archive, known: CampaignSummary, targets: list[Target], group: Waiting
 ) -> Found | None:
-    found = await zones_at(client, known.name, WAITING, TRIED_OF_EACH, fingerprint=group.fingerprint)
+    found = await zones_at(client, known.name, AWAITING_WORDS, TRIED_OF_EACH, fingerprint=group.fingerprint)
     for waiting in found.targets:
         zone = FoundZone.of(waiting.index, targets[waiting.index], known.area)
         try:
@@ -178,7 +178,7 @@ async def _of_zone(
     unseen: _Unseen,
 ) -> Found | None:
     """The zone whose own digest, or whose proposal in the archive, begins so."""
-    found = await zones_at(client, known.name, WAITING, MOST_ASKED)
+    found = await zones_at(client, known.name, AWAITING_WORDS, MOST_ASKED)
     unseen.unasked += found.total - len(found.targets)
     gate = asyncio.Semaphore(AT_ONCE)
 

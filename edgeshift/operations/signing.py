@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from temporalio.client import Client, WorkflowHandle
 
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import (
     Answer,
     CampaignSignOff,
@@ -23,7 +24,7 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.counts import agreed, counted
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id, campaign_name
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
@@ -35,7 +36,7 @@ from edgeshift.operations.signed import Pen
 from edgeshift.operations.zones import FoundZone, check_wave, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
-AWAITING, SEPARATE = "awaiting", "awaiting_separate"
+AWAITING, SEPARATE = AWAITING_WORDS
 MOST_AT_ONCE = 300
 """Fingerprints of one update: at 100,000 zones in 20 waves, the campaign is busy with them for some 40 ms."""
 
@@ -198,7 +199,7 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
         hint = f"`edgeshift history {found.name}` tells what happened to it"
         if state.outcome is ZoneOutcome.ON_HOLD:
             # What was signed before may be what did not count.
-            name = state.campaign.partition("/")[2]
+            name = campaign_name(state.campaign)
             hint = f"`edgeshift reopen {name} --zone {found.name}` has it wait again; then sign it off"
             what += f" ({text_of(*state.why)})" if state.why else ""
         raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what}", hint)

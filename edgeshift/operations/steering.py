@@ -12,6 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 
 from edgeshift.authority.roots import Role
 from edgeshift.messages import Answer, CampaignResult, Person
+from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import tell, the_campaign
 from edgeshift.operations.campaigns import campaign_input, describe, summary
@@ -85,7 +86,7 @@ async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: P
     """Go on after a pause, or after a halt, whose failures it accepts."""
     # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
     found = await summary(client, name)
-    if found.state == "closed":
+    if found.state == CampaignPhase.CLOSED:
         raise _closed(name, "resume")
     if pen is not None:
         await pen.word(name, found.spec, "resume", reason)
@@ -110,7 +111,7 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
             unsigned = why
     signed = pen is not None and unsigned is None
     try:
-        if (await summary(client, name)).state == "closed":
+        if (await summary(client, name)).state == CampaignPhase.CLOSED:
             raise _closed(name, verb)
         message, subject = Person(by=by, reason=reason), the_campaign(name)
         answer = await tell(client, campaign_id(name), verb, message, subject, patient=True)

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from temporalio.client import Client
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_name, migration_id
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
@@ -109,7 +109,7 @@ async def support_resolved(client: Client, found: FoundZone, *, by: str, reason:
         phase = state.outcome.value if state.outcome else state.phase.value
         hint = f"`edgeshift history {found.name}` tells what happened to it"
         if state.outcome is ZoneOutcome.NEEDS_SUPPORT:
-            campaign = state.campaign.removeprefix("campaign/")
+            campaign = campaign_name(state.campaign)
             raise NotFound(
                 f"zone {found.name} no longer waits for support: nobody said in time that it is fixed",
                 f"`edgeshift retry {campaign} --zone {found.name}` reads it again",

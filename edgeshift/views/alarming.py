@@ -15,9 +15,11 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
+from edgeshift.areas import area_of
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
-from edgeshift.model.fleet import campaign_id
+from edgeshift.model.fleet import campaign_id, campaign_name
 from edgeshift.operations.calls import ask
 from edgeshift.operations.errors import NotFound, OperationError, Refused
 from edgeshift.runtime.settings import Settings
@@ -43,9 +45,6 @@ MOST_STEPS = 20
 
 TRIED_FOR = timedelta(minutes=10)
 """How long a step that fails may be tried again before somebody should look."""
-
-LONGEST_PROBE = timedelta(hours=2)
-"""How long the probe of one scope may take: the longest of the steps without a limit of their own."""
 
 _OPEN = (
     "rolling_back",
@@ -76,8 +75,7 @@ _OF_ALL = frozenset(
 campaign's file.
 """
 
-_AWAITING = ("awaiting", "awaiting_separate")
-_UNFINISHED = (*_OPEN, *_AWAITING, PROPOSED, "waiting", "support")
+_UNFINISHED = (*_OPEN, *AWAITING_WORDS, PROPOSED, "waiting", "support")
 
 
 async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
@@ -147,7 +145,7 @@ def _as_facts(checks: Iterable[Check], campaign: str = "") -> tuple[CheckFact, .
 async def _lately(client: Client, now: datetime) -> AsyncIterator[str]:
     async for execution in campaigns(client):
         if execution.close_time is None or now - execution.close_time < CLOSED_WITHIN:
-            yield execution.id.removeprefix("campaign/")
+            yield campaign_name(execution.id)
 
 
 async def _campaign(
@@ -211,7 +209,8 @@ def _settles_in(start: CampaignStart) -> timedelta:
 
 def _step_lasts(start: CampaignStart) -> timedelta:
     policy = start.policy
-    return 2 * policy.migration_limit + policy.patience + LONGEST_PROBE / start.time_scale
+    longest = area_of(start.area).longest_step / start.time_scale
+    return 2 * policy.migration_limit + policy.patience + longest
 
 
 async def _zones(client: Client, archive: Archive, known: Known, rows: list[ZoneRow]) -> list[ZoneFact]:
@@ -220,7 +219,7 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
             # Its campaign does not know yet that somebody ended its workflow.
             row.place, row.reason = "terminated", row.reason or "its campaign has not noticed yet"
     facts = [_zone_fact(row) for row in rows]
-    asked = (*_OPEN, *_AWAITING, PROPOSED)
+    asked = (*_OPEN, *AWAITING_WORDS, PROPOSED)
     chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in asked]
     # Most of them wait for people; there may be very many.
     chosen.sort(key=lambda place: rows[place].place == PROPOSED)
@@ -252,7 +251,7 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
         fact.drifted = bool(state.drifted_from)
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since
-        if state.proposal and row.place in _AWAITING:
+        if state.proposal and row.place in AWAITING_WORDS:
             fact.notices = (await get_document(archive, Proposal, state.proposal)).notices
     except (OperationError, ArchiveError) as failure:
         fact.failing = one_line(str(failure), 200)
@@ -335,5 +334,5 @@ async def _task_of(client: Client, execution: WorkflowExecution, campaign: str) 
     attempts = described.raw_description.pending_workflow_task.attempt
     if described.status is not WorkflowExecutionStatus.RUNNING or attempts < FAILS_OFTEN:
         return None
-    name = execution.id.removeprefix("campaign/") if execution.workflow_type == "Campaign" else campaign
+    name = campaign_name(execution.id) if execution.workflow_type == "Campaign" else campaign
     return StuckFact(workflow=execution.id, attempts=attempts, campaign=name)

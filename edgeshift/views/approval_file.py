@@ -13,6 +13,7 @@ from temporalio.client import Client
 
 from edgeshift import operations
 from edgeshift.messages import CampaignSummary, TargetAt, Waiting
+from edgeshift.model.campaign_phase import SIGNABLE
 from edgeshift.model.fleet import Target
 from edgeshift.operations import Examples, FoundZone, NotAsSigned, OperationError, ToSign
 from edgeshift.operations.archives import check_archive
@@ -21,7 +22,6 @@ from edgeshift.operations.signing import AWAITING, SEPARATE, shown
 from edgeshift.runtime.files import write_whole
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.approval import Approval, Sheet, WithSupport, render_approval
-from edgeshift.views.figures import SIGNABLE
 from edgeshift.views.gathering import each, known_campaign, summary_of
 from edgeshift.views.words import policy_text, targets, word
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import CampaignResult, CampaignStart, CampaignSummary, TargetAt, WaveSummary
+from edgeshift.model.campaign_phase import CampaignPhase
 
 
 def ledger_of(start: CampaignStart, result: CampaignResult) -> Ledger | None:
@@ -27,7 +28,7 @@ def places_of(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
     found = {}
     for wave in start.waves:
         for index in range(wave.first, wave.end):
-            place, shape = TargetState(ledger.places[index]).name.lower(), ledger.fingerprint_group(index)
+            place, shape = TargetState(ledger.places[index]).word, ledger.fingerprint_group(index)
             fingerprint = shape.fingerprint if shape else ""
             found[index] = TargetAt(
                 index=index,
@@ -56,7 +57,7 @@ def closed_summary(
     return CampaignSummary(
         name=start.name,
         area=start.area,
-        state="closed",
+        state=CampaignPhase.CLOSED,
         why="aborted" if result.aborted else "",
         started_by=start.started_by,
         started_at=carried.started_at if carried else ended,

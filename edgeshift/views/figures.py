@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
+from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
@@ -18,11 +20,8 @@ _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
 
-FOR_PEOPLE = ("awaiting", "awaiting_separate", "support")
+FOR_PEOPLE = (*AWAITING_WORDS, "support")
 """Places at which a zone waits until a person does something."""
-
-SIGNABLE = frozenset({"running", "pausing", "paused", "halted"})
-"""States of a campaign in which a sign-off still leads to something."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Pace:
         rate = self._rate(summary, done, now)
         kinds = by_kind(summary.places)
         moving = kinds[Kind.WORKING] + kinds[Kind.UNSTARTED]
-        moves = rate and moving and not kinds[Kind.WAITING] and summary.state == "running"
+        moves = rate and moving and not kinds[Kind.WAITING] and summary.state == CampaignPhase.RUNNING
         left = timedelta(minutes=moving / rate) if rate and moves else None
         people = sum(summary.places.get(place, 0) for place in FOR_PEOPLE)
         return Progress(done, summary.count, kinds, now - summary.started_at, rate, left, people)

@@ -11,7 +11,15 @@ from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
-from edgeshift.model.fleet import CAMPAIGN_NAME, DEFAULT_AREA, Area, ScopeKind, campaign_id
+from edgeshift.model.fleet import (
+    CAMPAIGN_NAME,
+    DEFAULT_AREA,
+    Area,
+    ScopeKind,
+    campaign_id,
+    campaign_name,
+    workflow_id,
+)
 from edgeshift.operations.archives import campaign_here, check_archive
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound, Refused, Unreadable
@@ -36,7 +44,7 @@ async def campaigns(client: Client) -> AsyncIterator[WorkflowExecution]:
     """
     seen: set[str] = set()
     async for execution in client.list_workflows("WorkflowType = 'Campaign'"):
-        name = execution.id.removeprefix(campaign_id(""))
+        name = campaign_name(execution.id)
         called_so = execution.id == campaign_id(name) and CAMPAIGN_NAME.fullmatch(name)
         if called_so and execution.id not in seen:
             seen.add(execution.id)
@@ -54,7 +62,7 @@ class Named:
     @property
     def workflow_id(self) -> str:
         """The id of its workflow."""
-        return f"{self.kind.value}/{self.id}/{self.area.value}"
+        return workflow_id(self.kind, self.id, self.area)
 
 
 async def find_zone(
@@ -95,7 +103,7 @@ async def _identifier(client: Client, archive: Archive, name: str, area: Area | 
     names: dict[str, None] = {}
     elsewhere: Refused | None = None
     async for execution in campaigns(client):
-        campaign = execution.id.removeprefix("campaign/")
+        campaign = campaign_name(execution.id)
         try:
             start = await campaign_input(client, campaign)
         except (NotFound, Unreadable):
@@ -128,10 +136,7 @@ async def refuse_elsewhere(client: Client, archive: Archive, campaign: str | Non
     archive: what is not found here may be there. Of one that nobody can read, nothing is known. Raises
     ArchiveError.
     """
-    if campaign:
-        names = [campaign]
-    else:
-        names = [item.id.removeprefix(campaign_id("")) async for item in campaigns(client)]
+    names = [campaign] if campaign else [campaign_name(item.id) async for item in campaigns(client)]
     for name in names:
         with suppress(NotFound, Unreadable):
             await campaign_here(client, archive, name)

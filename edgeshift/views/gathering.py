@@ -66,7 +66,7 @@ MOST_RUNS = 5
 
 AT_ONCE = 24
 OUTCOMES = frozenset(outcome.value for outcome in ZoneOutcome)
-EVERYWHERE = tuple(place.name.lower() for place in TargetState)
+EVERYWHERE = tuple(place.word for place in TargetState)
 PROPOSED = "proposed"
 """The place of an open zone that has asked for a sign-off, where Temporal's list alone tells of it."""
 

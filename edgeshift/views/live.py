@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
+from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
 from edgeshift.model.counts import agreed, counted
 from edgeshift.views.approvals import approvals_so_far
-from edgeshift.views.figures import NAMELESS, SIGNABLE, Progress, causes_command, sign_command
+from edgeshift.views.figures import NAMELESS, Progress, causes_command, sign_command
 from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
     STYLES,
@@ -51,13 +52,13 @@ _FILLS = {
     Kind.WAITING: ("░", "-"),
     Kind.UNSTARTED: ("·", "."),
 }
-_STATES = {
-    "running": "bold green",
-    "pausing": "bold yellow",
-    "paused": "bold yellow",
-    "halted": "bold red",
-    "aborting": "bold red",
-    "closed": "bold",
+_STATES: dict[str, str] = {
+    CampaignPhase.RUNNING: "bold green",
+    CampaignPhase.PAUSING: "bold yellow",
+    CampaignPhase.PAUSED: "bold yellow",
+    CampaignPhase.HALTED: "bold red",
+    CampaignPhase.ABORTING: "bold red",
+    CampaignPhase.CLOSED: "bold",
 }
 _KIND_WORDS = {
     Kind.DONE: "done",
@@ -143,7 +144,7 @@ def wave_bars(summary: CampaignSummary, *, plain: bool = False) -> RenderableTyp
     least = 0
     shown = _around(summary.waves, summary.wave)
     for wave in shown:
-        style = "bold" if wave.number == summary.wave and summary.state != "closed" else ""
+        style = "bold" if wave.number == summary.wave and summary.state != CampaignPhase.CLOSED else ""
         name, bar = Text(one_line(wave.name, 40), style=style), Bar(wave.places, wave.size, plain=plain)
         count = Text(f"{finished(wave.places):,}/{wave.size:,}", style=style)
         grid.add_row(name, bar, count)
@@ -207,7 +208,7 @@ def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
     """How much is finished, how fast it goes, and about how long the rest takes."""
     noun = word("zone", summary.area)
     line = Text(f"{progress.done:,} of {counted(progress.count, noun)} finished ({progress.percent:.0f} %)")
-    if summary.state == "closed":
+    if summary.state == CampaignPhase.CLOSED:
         return line
     line.append(f" · {lasting(progress.elapsed)} so far")
     if progress.rate:
@@ -231,7 +232,9 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
     table.add_column(f"where the {nouns} are", no_wrap=True)
     table.add_column(nouns, justify="right")
     table.add_column("of all", justify="right")
-    several = len(summary.waves) > 1 and summary.state != "closed" and summary.wave < len(summary.waves)
+    several = (
+        len(summary.waves) > 1 and summary.state != CampaignPhase.CLOSED and summary.wave < len(summary.waves)
+    )
     current = summary.waves[summary.wave].places if several else {}
     table.add_column("this wave" if several else "", justify="right")
     narrow: list[RenderableType] = []

@@ -9,9 +9,10 @@ from functools import cache
 
 from pydantic import BaseModel, computed_field, field_serializer
 
+from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
-from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome, workflow_id
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import PLACES, Kind, Look, look, look_ended, unverified
 
@@ -101,7 +102,7 @@ class ZoneRow(BaseModel):
     @property
     def workflow_id(self) -> str:
         """The id of its workflow."""
-        return f"{self.kind.value}/{self.id}/{self.area.value}"
+        return workflow_id(self.kind, self.id, self.area)
 
     @property
     def said_plan(self) -> str:
@@ -125,7 +126,7 @@ def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:
 
 def is_odd(place: str) -> bool:
     """Whether a zone's workflow ended in a way that is no outcome: terminated, cancelled, timed out."""
-    return place in ("terminated", "canceled", "timed_out")
+    return place in ENDED
 
 
 def notable(row: ZoneRow) -> bool:
@@ -160,7 +161,7 @@ def near_phase(phase: str, area: Area | None = None) -> str:
 
 @cache
 def _phases(area: Area | None) -> frozenset[str]:
-    known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, "terminated", "canceled", "timed_out"}
+    known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, *ENDED}
     areas = tuple(AREAS) if area is None else (area,)
     return frozenset(known.union(_called(place, one) for place in known for one in (None, *areas)))
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from edgeshift.areas import AREAS
-from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area, campaign_name
 from edgeshift.views.entries import Attempt, Timeline, part
 from edgeshift.views.events import Event, Run
 from edgeshift.views.sentences import sentence
@@ -70,4 +70,4 @@ def _number(value: object, otherwise: int) -> int:
 
 def _campaign(start: dict[str, Any], began: Event) -> str:
     memo = began.facts.get("memo") or {}
-    return str(start.get("campaign") or memo.get("campaign") or "").removeprefix("campaign/")
+    return campaign_name(str(start.get("campaign") or memo.get("campaign") or ""))

@@ -17,6 +17,7 @@ from rich.text import Text
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.campaigns import campaign_input, campaign_result, describe, published
 from edgeshift.operations.errors import NotFound, TemporalTrouble
@@ -73,7 +74,7 @@ async def watch_campaign(
         if note:
             console.print(f"{name}: {note}", markup=False, soft_wrap=True)
         summary = await watcher.follow(until, None)
-    if totals and summary.state == "closed":
+    if totals and summary.state == CampaignPhase.CLOSED:
         console.print(totals_view(summary, watcher.progress(summary), plain=_plain(console)))
     return summary
 
@@ -115,7 +116,9 @@ class _Watcher:
         self._text = ""
 
     def progress(self, summary: CampaignSummary) -> Progress:
-        return self._pace.progress(summary, summary.now if summary.state == "closed" else datetime.now(UTC))
+        return self._pace.progress(
+            summary, summary.now if summary.state == CampaignPhase.CLOSED else datetime.now(UTC)
+        )
 
     async def follow(
         self,
@@ -129,7 +132,9 @@ class _Watcher:
                 draw(self._picture(summary))
             else:
                 self._print(summary)
-            if summary is not None and (summary.state == "closed" or (until is not None and until(summary))):
+            if summary is not None and (
+                summary.state == CampaignPhase.CLOSED or (until is not None and until(summary))
+            ):
                 return summary
             await asyncio.sleep(self._away.pause(EVERY))
 
@@ -221,7 +226,7 @@ class _Watcher:
         counts = ", ".join(
             f"{count:,} {look(place, summary.area).label}" for place, count in ordered(summary.places)
         )
-        due = time.monotonic() - self._printed >= PLAIN_EVERY or summary.state == "closed"
+        due = time.monotonic() - self._printed >= PLAIN_EVERY or summary.state == CampaignPhase.CLOSED
         if counts != self._counts and due:
             self._counts, self._printed = counts, time.monotonic()
             progress = self._pace.progress(summary, now)

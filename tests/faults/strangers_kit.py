@@ -23,7 +23,8 @@ from edgeshift.messages import (
     ZonePhase,
 )
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.stores.documents import ProbedProposal, get_document, put_document
+from edgeshift.stores.documents import get_document, put_document
+from edgeshift.stores.documents.areas.esc import ProbedProposal
 from tests.forgeries.running.attack import Attack
 from tests.harness.campaigns.stages import (
     ESC,

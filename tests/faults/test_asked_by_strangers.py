@@ -121,7 +121,7 @@ async def test_what_was_seen_to_its_end_stays_where_its_result_is_not_found(
         planted = f"intent/{a.state.zone.id}/esc/x"
         await a.archive.create_once(planted, b"rubbish")
         if not signs:
-            monkeypatch.setattr("activities.results.Results.proven", none_found)
+            monkeypatch.setattr("activities.proof.results.Results.proven", none_found)
         _, told = await scheduled(a, "change_zone", await way_back(a, sent_by(a)), Queue.CHANGES)
         assert (told["status"], told["final"]) == ("nothing_happened", True), told
         assert bool(told["settled"]) is signs

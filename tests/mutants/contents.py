@@ -44,8 +44,8 @@ CONTENTS = (
             ),
             Edit(
                 MUTATIONS,
-                "            return await area.send(Sending(change, fence, body, client))\n",
-                "            result = await area.send(Sending(change, fence, body, client))\n"
+                "            return await area.send(FencedStep(change, fence, body, client))\n",
+                "            result = await area.send(FencedStep(change, fence, body, client))\n"
                 "            archive = self._connections.archive\n"
                 "            for zone, of, data in vars(self._connections).pop('later', []):\n"
                 "                found = await archive.put_object(data)\n"

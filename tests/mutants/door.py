@@ -8,9 +8,9 @@ DOOR = "edgeshift/authority/door.py"
 RECORDS = "edgeshift/authority/records.py"
 ROOTS = "edgeshift/authority/roots.py"
 WAYS = "activities/ways.py"
-AUTHORITY = "activities/authority.py"
+AUTHORITY = "activities/proof/authority.py"
 FENCE = "activities/change/fence.py"
-CAPS = "activities/commit_caps.py"
+CAPS = "activities/proof/commit_caps.py"
 EVIDENCE = "edgeshift/areas/waf/evidence_again.py"
 
 NO_DOOR = Edit(
@@ -323,7 +323,7 @@ TOLD = (
         11,
         [
             Edit(
-                "activities/results.py",
+                "activities/proof/results.py",
                 "if mine and roots.refuses(said, Role.WORKER, result.issued) is None:",
                 "if mine:",
             )
@@ -336,7 +336,7 @@ TOLD = (
         2,
         [
             Edit(
-                "activities/records.py",
+                "activities/proof/records.py",
                 "        why = refused(key, data, roots.forgiving if forgiving else roots, now)\n",
                 "        why = refused(key, data, roots.forgiving if forgiving else roots, now) and None\n",
             )

@@ -12,7 +12,8 @@ from temporalio.client import Client
 from edgeshift.messages import PermitGrant, ZonePhase
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.stores.documents import JobCreated, RulesBefore, create_record
+from edgeshift.stores.documents import create_record
+from edgeshift.stores.documents.areas.log_fields import JobCreated, RulesBefore
 from tests.kit import Scene, fleet_of, scene
 from tests.kit.log_fields import SPEC, job_of, logged_zone, ruleset
 from tests.kit.queue import on_queue

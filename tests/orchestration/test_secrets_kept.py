@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client, WorkflowFailureError
 
-from edgeshift.messages import Probe, Probed
+from edgeshift.messages.areas.esc import Probe, Probed
 from edgeshift.runtime.queues import Queue
 from tests.harness.campaigns.stages import ESC, esc_zone, signed_stage
 from tests.kit import Scene, eventually, fleet_of, scene

@@ -15,9 +15,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from activities.authority import Authority
 from activities.connections import Connections
 from activities.fanout import ZoneActivities
+from activities.proof.authority import Authority
 from edgeshift.messages import StartZones
 from edgeshift.model.fleet import campaign_id
 from tests.kit.faults import staged, zone

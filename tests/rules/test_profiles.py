@@ -315,7 +315,7 @@ KNOWING = {
     "activities/log_fields/rulesets.py": {40},
     "activities/log_fields/zone.py": {40},
     "activities/waf/zone.py": {40},
-    "edgeshift/areas/esc/__init__.py": {100, 2024, 2025},
+    "edgeshift/areas/esc/reading.py": {100, 2024, 2025},
     "edgeshift/areas/log_fields/entries.py": {8, 40},
     "edgeshift/areas/log_fields/names.py": {40},
     "edgeshift/areas/log_fields/reading.py": {40},

@@ -19,9 +19,9 @@ from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Advice, Proposal, StepWritten, put_document
+from edgeshift.stores.documents import Advice, Proposal, put_document
 from edgeshift.stores.documents.areas.esc import EscRecord
-from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord, StepWritten
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import EntryKind, Timeline
 from edgeshift.views.events import Event, Run

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf.redacted import (
-    HIDDEN,
-    LONGEST_PATH,
-    redacted_network,
-    redacted_path,
-    redacted_query,
-    redacted_request,
-)
+from edgeshift.areas.waf.redacted import redacted_network, redacted_query, redacted_request
+from edgeshift.model.redacted_path import HIDDEN, LONGEST_PATH, redacted_path
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ LOOKS_UP = {"SecretRef", "said_or_kept"}
 SENDS = {"ServiceClient", "Prober", "ticket_system", "WebhookTickets"}
 """Calls that make what it is sent with."""
 
-REFUSES = "activities/authority.py"
+REFUSES = "activities/proof/authority.py"
 """Looks up where a proxy leads, to say whether anything may go there."""
 
 

@@ -24,26 +24,27 @@ from edgeshift.stores.documents import (
     EvidenceGathered,
     FrozenTargets,
     Intent,
-    JobBefore,
-    JobCreated,
     NothingMore,
     PlannedReading,
     PlannedReadings,
-    ProbedProposal,
     Proposal,
-    RulesBefore,
-    RulesSent,
     RulingRecord,
     Seen,
     Snapshot,
     SnapshotTaken,
-    StepWritten,
     TargetCalls,
     Unproven,
 )
-from edgeshift.stores.documents.areas.esc import EscRecord
-from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
-from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.stores.documents.areas.esc import EscRecord, ProbedProposal
+from edgeshift.stores.documents.areas.log_fields import (
+    JobBefore,
+    JobCreated,
+    LogFieldsRecord,
+    RulesBefore,
+    RulesSent,
+    StepWritten,
+)
+from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 from edgeshift.stores.documents.intents import ClosedAs
 
 AT = datetime(2024, 2, 1, 9, 30, 0, 250, tzinfo=UTC)
@@ -223,8 +224,8 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
         {"body": BODY, **SENTENCES_JSON},
     ),
     (
-        Proposal(body=BODY, additions=("one",), losses=("two",), lost=(LOSS, CARRIED)),
-        Proposal,
+        WafProposal(body=BODY, additions=("one",), losses=("two",), lost=(LOSS, CARRIED)),
+        WafProposal,
         {"body": BODY, **SENTENCES_JSON, "lost": [LOSS_JSON, CARRIED_JSON]},
     ),
     (

@@ -13,7 +13,7 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from activities.change.area_work import Step
+from activities.change.area_work import FencedStep
 from activities.change.fence import Fence
 from activities.change.not_sent import NotSent
 from activities.log_fields.changes import LogFieldsWork
@@ -23,8 +23,7 @@ from activities.log_fields.rulesets import RulesetWriter, Written
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
-from edgeshift.messages import ChangeResult
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import ChangeResult, Step
 from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
@@ -41,7 +40,7 @@ LATE: dict[str, Any] = {
     "action_parameters": {"request_fields": [{"name": "x-late"}]},
 }
 
-Made = Callable[[Step, RollbackLog, Written], Awaitable[ChangeResult]]
+Made = Callable[[FencedStep, RollbackLog, Written], Awaitable[ChangeResult]]
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Writes:
         self,
         make: Made,
         *,
-        kind: Kind = Kind.COMMIT,
+        kind: Step = Step.COMMIT,
         window: timedelta = timedelta(minutes=30),
     ) -> ChangeResult:
         """One step under a permit of its own, as the door begins it. ``window``: for how long it may send."""
@@ -77,11 +76,11 @@ class Writes:
 
         async def made() -> ChangeResult:
             fence = Fence(there, change, there.clock.monotonic())
-            trail = RollbackLog(there, change.start, back=kind is Kind.ROLL_BACK)
-            if kind is Kind.COMMIT:
+            trail = RollbackLog(there, change.start, back=kind is Step.ROLL_BACK)
+            if kind is Step.COMMIT:
                 fence.trail = await trail.begin(change.permit.name)
             try:
-                return await make(Step(change, fence, body, self.client), trail, self.written[-1])
+                return await make(FencedStep(change, fence, body, self.client), trail, self.written[-1])
             except NotSent as why:
                 return why.result
 
@@ -95,7 +94,7 @@ class Writes:
         def merged(rules: list[Rule], over: str) -> list[Rule]:
             return log_fields.merge(rules, WANTED, log_fields.marked("mine", over))
 
-        async def make(step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+        async def make(step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
             return await RulesetWriter(step, trail, written, merged).put()
 
         return await self.step(make, **how)
@@ -104,7 +103,7 @@ class Writes:
         """Our log fields into the log jobs."""
         there = self.play.connections
 
-        async def make(step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+        async def make(step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
             ways = there.ways(await there.spec(step.change.start.spec))
             return await JobsWriter(step, trail, written).list_fields(self.new, ways)
 
@@ -115,15 +114,15 @@ class Writes:
         the campaign's file.
         """
 
-        async def make(step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+        async def make(step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
             return await JobsWriter(step, trail, written).take_back(job)
 
-        return await self.step(make, kind=Kind.ROLL_BACK)
+        return await self.step(make, kind=Step.ROLL_BACK)
 
-    async def whole(self, kind: Kind) -> ChangeResult:
+    async def whole(self, kind: Step) -> ChangeResult:
         """The whole step, as the door has it made: our fields into rules and log jobs, or out again."""
 
-        async def make(step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
+        async def make(step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
             return await LogFieldsWork(self.play.connections).send(step)
 
         return await self.step(make, kind=kind)

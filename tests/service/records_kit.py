@@ -14,8 +14,8 @@ import pytest
 
 from activities.change.intents import commit_may_show, own_commit
 from activities.connections import Connections
-from activities.records import WorkerRecords
-from activities.signed_starts import Owning
+from activities.proof.records import WorkerRecords
+from activities.proof.signed_starts import Owning
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles

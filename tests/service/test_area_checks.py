@@ -26,7 +26,7 @@ from edgeshift.doctor.parts import DOCTOR, DoctorPart
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Zone
 from edgeshift.operations import BadInput, NotFound
-from edgeshift.operations.esc_secret import scope_secret
+from edgeshift.operations.areas.esc_secret import scope_secret
 from edgeshift.profiles import SPECIFICATION
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings, TemporalSettings

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from activities.authority import Authority
+from activities.proof.authority import Authority
 from bench import authority as bench
 from edgeshift.authority.door import Earlier
 

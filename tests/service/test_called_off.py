@@ -17,7 +17,7 @@ from activities import connections
 from activities.change import calling_off, intents
 from activities.change.door import MutationActivities
 from activities.change.fence import Fence
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, GiveUpPermits, PermitsGivenUp, Step
 from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.breaker import Fate

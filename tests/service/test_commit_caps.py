@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from activities.commit_caps import Cap, CommitCaps
-from activities.records import WorkerRecords
+from activities.proof.commit_caps import Cap, CommitCaps
+from activities.proof.records import WorkerRecords
 from edgeshift.messages import ChangeStatus
 from edgeshift.rate_limit.errors import TooLate
 from edgeshift.rate_limit.terms import Lane

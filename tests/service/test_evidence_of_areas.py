@@ -61,7 +61,7 @@ async def test_evidence_of_another_kind_is_judged_by_its_area(
     def defined(area: Area) -> AreaDefinition:
         return other
 
-    monkeypatch.setattr("activities.evidence_at_the_door.area_of", defined)
+    monkeypatch.setattr("activities.proof.evidence_at_the_door.area_of", defined)
     async with guarded(tmp_path) as door:
         await door.begin()
         await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
@@ -87,7 +87,7 @@ async def test_a_zone_of_an_area_without_evidence_needs_none(
 ) -> None:
     """An approval of the fingerprint covers it."""
     other = replace(area_of(Area.WAF), validates=False, evidence=None)
-    monkeypatch.setattr("activities.evidence_at_the_door.area_of", lambda area: other)
+    monkeypatch.setattr("activities.proof.evidence_at_the_door.area_of", lambda area: other)
     async with guarded(tmp_path) as door:
         await door.begin()
         await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)

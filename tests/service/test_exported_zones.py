@@ -14,7 +14,7 @@ from edgeshift.model.fleet import Plan, Zone
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Proposal, put_document
 from edgeshift.stores.documents.areas.waf import WafRecord
-from edgeshift.views.exporting import LeftOut, exported_zone
+from edgeshift.views.areas.waf_export import LeftOut, exported_zone
 from edgeshift.views.rows import ZoneRow
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)

@@ -24,7 +24,7 @@ from activities.change.intents import (
 )
 from activities.change.own import Own
 from activities.connections import Connections
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Zone
 from edgeshift.runtime.clock import Clock

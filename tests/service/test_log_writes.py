@@ -10,8 +10,7 @@ import pytest
 
 from activities.change.intent_records import ClosedAs, closed_as
 from edgeshift.areas.log_fields.terms import NewJobSpec
-from edgeshift.messages import ChangeStatus
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import ChangeStatus, Step
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
@@ -160,12 +159,12 @@ async def test_turns_that_come_late_in_the_middle_of_a_step_are_no_tries_that_fa
     pacer = Slow(clock)
     async with log_writes(tmp_path, JOB, pacer=pacer, clock=clock) as zone:
         pacer.late = True
-        commit = await zone.whole(Kind.COMMIT)
+        commit = await zone.whole(Step.COMMIT)
         assert await zone.descriptions() == [TEAM, OURS] and not await zone.puts("logpush.jobs.update")
         pacer.late = False
-        assert (await zone.whole(Kind.COMMIT)).status is ChangeStatus.ANSWERED
+        assert (await zone.whole(Step.COMMIT)).status is ChangeStatus.ANSWERED
         pacer.late = True
-        back = await zone.whole(Kind.ROLL_BACK)
+        back = await zone.whole(Step.ROLL_BACK)
         assert await zone.descriptions() == [TEAM, OURS] and await zone.puts("logpush.jobs.update") == 1
         for result in (commit, back):
             assert result.status is ChangeStatus.NOTHING_HAPPENED and result.found, result

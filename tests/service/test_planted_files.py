@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.authority import NotSigned
 from activities.change.intent_records import intents_of
+from activities.proof.authority import NotSigned
 from edgeshift.authority.keyring import Keyring
 from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
 from edgeshift.authority.statements import WordStatement

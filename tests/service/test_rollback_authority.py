@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from activities.authority import NotSigned
+from activities.proof.authority import NotSigned
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice

@@ -11,7 +11,7 @@ import pytest
 
 from activities.change.intents import ClosedAs, close_intent, close_intents, never_showed, seen_through
 from activities.log_fields.rollback_log import RollbackLog
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from edgeshift.areas.log_fields import Version
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER
@@ -20,15 +20,8 @@ from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveUnavailable
-from edgeshift.stores.documents import (
-    JobBefore,
-    JobCreated,
-    RulesBefore,
-    RulesSent,
-    encoded,
-    intent_key,
-    unproven_there,
-)
+from edgeshift.stores.documents import encoded, intent_key, unproven_there
+from edgeshift.stores.documents.areas.log_fields import JobBefore, JobCreated, RulesBefore, RulesSent
 from tests.service.records_kit import (
     ZONE,
     Forge,

@@ -14,7 +14,7 @@ from activities.change.found import may_be_own
 from activities.change.in_force import may_be_in_force
 from activities.change.own import Own, own_of
 from activities.change.own_changes import very_own_change
-from activities.evidence_at_the_door import gathered_here
+from activities.proof.evidence_at_the_door import gathered_here
 from activities.standing import on_record
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.messages import ChangeStatus, Step, ZoneStart

@@ -21,7 +21,7 @@ from activities.change.intents import (
     unproven_last,
 )
 from activities.change.own import Own
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, agreed_rules

@@ -273,7 +273,7 @@ class Steering:
         state = self._state
         places = {TargetState[outcome.name] for outcome in outcomes} | {TargetState.EXCLUDED}
         if message.places:
-            places &= {place for place in TargetState if place.name.lower() in message.places}
+            places &= {place for place in TargetState if place.word in message.places}
             return list(state.ledger.indexes(*places)) if places else []
         if message.indexes:
             named = dict.fromkeys(message.indexes)

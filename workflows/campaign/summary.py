@@ -21,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
         WaitingFound,
         WaveSummary,
     )
+    from edgeshift.model.campaign_phase import CampaignPhase
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import Wave
     from edgeshift.rate_limit.circuit import to_fix
@@ -117,15 +118,15 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
     return summary(state, now, most=MOST_PUBLISHED, shown=FEW_SHOWN).model_copy(update=update)
 
 
-def state_word(state: CampaignState) -> str:
+def state_word(state: CampaignState) -> CampaignPhase:
     """The campaign's state in one word."""
     if state.closed:
-        return "closed"
+        return CampaignPhase.CLOSED
     if state.aborted:
-        return "aborting"
+        return CampaignPhase.ABORTING
     if state.stands_still:
-        return "pausing" if state.pausing else "paused"
-    return "halted" if state.halted else "running"
+        return CampaignPhase.PAUSING if state.pausing else CampaignPhase.PAUSED
+    return CampaignPhase.HALTED if state.halted else CampaignPhase.RUNNING
 
 
 def why(state: CampaignState) -> str:
@@ -207,7 +208,7 @@ def waiting_found(state: CampaignState, message: WaitingAsked) -> WaitingFound:
 def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
     """Which targets are at these places, and what they proposed last."""
     ledger, waves = state.ledger, state.start.waves
-    places = [place for place in TargetState if place.name.lower() in message.places]
+    places = [place for place in TargetState if place.word in message.places]
     first, end = message.first, ledger.count
     if message.wave is not None:
         wave = (
@@ -224,7 +225,7 @@ def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
         if len(found) == message.most:
             following = index
             break
-        place, number = TargetState(ledger.places[index]).name.lower(), ledger.places.wave_of(index)
+        place, number = TargetState(ledger.places[index]).word, ledger.places.wave_of(index)
         attempt = ledger.attempts[index]
         found.append(
             TargetAt(index=index, place=place, wave=number, fingerprint=fingerprint, attempt=attempt)

@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, said
-    from workflows.zone.reporting import Reporter
+    from workflows.zone.reporting import Reporter, ZoneWord
     from workflows.zone.signing import SignOffs
     from workflows.zone.state import Ended, ZoneMemory
     from workflows.zone.waiting import Waits
@@ -145,7 +145,7 @@ class Changes:
         if not zone.called_off:
             return result
         if zone.stop is None:
-            await self._reporter.tell(ReportKind.RELEASED, unused=True, step=change.step)
+            await self._reporter.tell(ZoneWord(ReportKind.RELEASED, unused=True, step=change.step))
         return result.model_copy(update={"called_off": True})
 
     async def _unanswered(self, change: Change, failure: ActivityError) -> ChangeResult:
@@ -224,7 +224,7 @@ class Changes:
         zone = self._zone
         zone.enter(ZonePhase.AWAITING_PERMIT)
         why = Reason(code=ReasonCode.NO_ROOM_BY_ROOTS, said=result.reason)
-        await self._reporter.tell(ReportKind.WAITING, why=(why,))
+        await self._reporter.tell(ZoneWord(ReportKind.WAITING, why=(why,)))
         pause = min(LONGEST_FULL, WITHOUT_A_TURN * 2 ** min(zone.times_full, 4))
         zone.times_full += 1
         await self._waits.pause(pause, "before the roots are asked for room again")

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, failed
-    from workflows.zone.reporting import Reporter
+    from workflows.zone.reporting import Reporter, ZoneWord
     from workflows.zone.state import Ended, ZoneMemory
 
 LOOKS_BACK = Reason(code=ReasonCode.EARLIER_CHANGE_AWAITED)
@@ -85,7 +85,7 @@ class Ending:
         if outcome not in KEPT_BY_THEMSELVES:
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
         took = zone.took if outcome in DONE else None
-        await self._reporter.tell(ReportKind.FINISHED, outcome=outcome, why=why, took=took)
+        await self._reporter.tell(ZoneWord(ReportKind.FINISHED, outcome=outcome, why=why, took=took))
         await workflow.wait_condition(workflow.all_handlers_finished)
         return zone.result
 
@@ -117,6 +117,6 @@ class Ending:
         """Tell the campaign that what is left is looked for, and for how long: as long as it may show, or for
         one look more.
         """
-        await self._reporter.tell(ReportKind.WAITING, why=(LOOKS_BACK,))
+        await self._reporter.tell(ZoneWord(ReportKind.WAITING, why=(LOOKS_BACK,)))
         policy = self._zone.start.policy
         return policy.migration_limit if part.may_show else 2 * policy.poll

@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.sign_off import Choice, Decision, refusal, said_to_be_needed, still_needed
     from workflows.messages import one_message, refuse_nonsense
-    from workflows.zone.reporting import Reporter
+    from workflows.zone.reporting import FIRST, Reporter, ZoneWord
     from workflows.zone.state import ZoneMemory
 
 
@@ -167,13 +167,15 @@ class Inbox:
             # nothing in the archive that says otherwise, waits as long as that may take.
             over = zone.start.policy.turn_window + zone.start.policy.over_after
             await workflow.sleep(over, summary="until what an earlier run made is over")
-        first = zone.waits_in in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
+        first = zone.waits_in in FIRST
         # One that sees through what an earlier run has sent says afterwards what it waits for.
         sees_through = zone.looks or zone.phase in (ZonePhase.COMMITTING, ZonePhase.VERIFYING)
         unused = message.number not in zone.used and not sees_through
         step = zone.first_step if first else zone.prepared.step if zone.prepared else None
         await self._reporter.tell(
-            ReportKind.RELEASED, releases=message.number, unused=unused, step=step if unused else None
+            ZoneWord(
+                ReportKind.RELEASED, releases=message.number, unused=unused, step=step if unused else None
+            )
         )
 
     @one_message

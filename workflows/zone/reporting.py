@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
@@ -32,22 +33,45 @@ with workflow.unsafe.imports_passed_through():
 
 
 SAID = {
-    ZonePhase.AWAITING_VALIDATION: (ReportKind.READY, Step.VALIDATE),
-    ZonePhase.AWAITING_FIRST_PERMIT: (ReportKind.READY, Step.SET_SECRET),
-    ZonePhase.AWAITING_SIGN_OFF: (ReportKind.AWAITING, None),
-    ZonePhase.AWAITING_PERMIT: (ReportKind.READY, None),
-    ZonePhase.NEEDS_SUPPORT: (ReportKind.SUPPORT, None),
-    ZonePhase.VALIDATING: (ReportKind.WAITING, None),
-    ZonePhase.WATCHING: (ReportKind.WAITING, None),
-    ZonePhase.WAITING_FOR_SERVICE: (ReportKind.SERVICE, None),
+    ZonePhase.AWAITING_VALIDATION: ReportKind.READY,
+    ZonePhase.AWAITING_FIRST_PERMIT: ReportKind.READY,
+    ZonePhase.AWAITING_SIGN_OFF: ReportKind.AWAITING,
+    ZonePhase.AWAITING_PERMIT: ReportKind.READY,
+    ZonePhase.NEEDS_SUPPORT: ReportKind.SUPPORT,
+    ZonePhase.VALIDATING: ReportKind.WAITING,
+    ZonePhase.WATCHING: ReportKind.WAITING,
+    ZonePhase.WAITING_FOR_SERVICE: ReportKind.SERVICE,
 }
-"""What a zone has said once it is in a phase in which it waits, and of which step."""
+"""What a zone has said once it is in a phase in which it waits."""
+
+FIRST = frozenset({ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT})
+"""Phases in which it waits for a permit of its area's first step: it has proposed nothing to anybody yet."""
 
 GIVES_UP_PLACE = frozenset({ReportKind.WAITING, ReportKind.SUPPORT, ReportKind.AWAITING, ReportKind.READY})
 """Words after which the campaign does not count the zone as one that is in flight."""
 
 LONGEST_WORD = 120
 """Characters of a reason that the campaign is told."""
+
+
+@dataclass(frozen=True)
+class ZoneWord:
+    """One word of a zone to its campaign, as in a ``ZoneReport``. ``releases``: None for the permit that the
+    zone has still to release, if any; ``why``: the reasons, which the campaign is told in short.
+    """
+
+    kind: ReportKind
+    releases: int | None = None
+    unused: bool = False
+    step: Step | None = None
+    digest: str = ""
+    fingerprint: str = ""
+    joins: bool = True
+    outcome: ZoneOutcome | None = None
+    why: tuple[Reason, ...] = ()
+    hold: OpenCircuit | None = None
+    again: str = ""
+    took: timedelta | None = None
 
 
 class Reporter:
@@ -76,41 +100,15 @@ class Reporter:
         self._zone.sequence += tries - 1
         return first
 
-    async def tell(
-        self,
-        kind: ReportKind,
-        *,
-        releases: int | None = None,
-        unused: bool = False,
-        step: Step | None = None,
-        digest: str = "",
-        fingerprint: str = "",
-        joins: bool = True,
-        outcome: ZoneOutcome | None = None,
-        why: tuple[Reason, ...] = (),
-        hold: OpenCircuit | None = None,
-        took: timedelta | None = None,
-    ) -> None:
+    async def tell(self, word: ZoneWord) -> None:
         """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
         come to its end the zone waits for nothing. What an earlier run may have sent is seen through before
         a word that gives up the zone's place in the window.
         """
-        if kind in GIVES_UP_PLACE:
+        if word.kind in GIVES_UP_PLACE:
             await self._zone.see_first()
         async with self.turn:
-            await self._say(
-                kind,
-                releases=releases,
-                unused=unused,
-                step=step,
-                digest=digest,
-                fingerprint=fingerprint,
-                joins=joins,
-                outcome=outcome,
-                why=why,
-                hold=hold,
-                took=took,
-            )
+            await self._say(word)
 
     async def say_again(self) -> None:
         """Tell the campaign what the zone waits for, as it has asked. One that was asked before it has begun
@@ -128,36 +126,22 @@ class Reporter:
         async with self.turn:
             if zone.phase not in SAID or zone.using is not None or zone.usable_grant is not None:
                 return
-            kind, step = SAID[zone.phase]
-            # What is to be validated has been proposed to nobody yet.
-            prepared = zone.prepared if step is None else None
+            first = zone.phase in FIRST
+            prepared = None if first else zone.prepared
             await self._say(
-                kind,
-                step=step or (prepared.step if prepared else None),
-                digest=prepared.digest if prepared else "",
-                fingerprint=prepared.fingerprint if prepared else "",
-                joins=zone.joins,
-                hold=zone.service_hold,
-                again=again,
+                ZoneWord(
+                    SAID[zone.phase],
+                    step=zone.first_step if first else prepared.step if prepared else None,
+                    digest=prepared.digest if prepared else "",
+                    fingerprint=prepared.fingerprint if prepared else "",
+                    joins=zone.joins,
+                    hold=zone.service_hold,
+                    again=again,
+                )
             )
 
-    async def _say(
-        self,
-        kind: ReportKind,
-        *,
-        releases: int | None = None,
-        unused: bool = False,
-        step: Step | None = None,
-        digest: str = "",
-        fingerprint: str = "",
-        joins: bool = True,
-        outcome: ZoneOutcome | None = None,
-        why: tuple[Reason, ...] = (),
-        hold: OpenCircuit | None = None,
-        again: str = "",
-        took: timedelta | None = None,
-    ) -> None:
-        zone = self._zone
+    async def _say(self, word: ZoneWord) -> None:
+        zone, releases = self._zone, word.releases
         sequence = self.count_word()
         if releases is None:
             releases, zone.to_release = zone.to_release, None
@@ -166,26 +150,26 @@ class Reporter:
             index=zone.start.index,
             attempt=zone.start.attempt,
             sequence=sequence,
-            kind=kind,
+            kind=word.kind,
             releases=releases,
-            unused=unused,
-            step=step,
-            digest=digest,
-            fingerprint=fingerprint,
-            joins=joins,
-            outcome=outcome,
-            reason=text_of(*why)[:LONGEST_WORD],
-            codes=codes_of(why),
-            hold=hold,
-            idle=hold is not None and zone.idle,
-            again=again,
-            took=took,
+            unused=word.unused,
+            step=word.step,
+            digest=word.digest,
+            fingerprint=word.fingerprint,
+            joins=word.joins,
+            outcome=word.outcome,
+            reason=text_of(*word.why)[:LONGEST_WORD],
+            codes=codes_of(word.why),
+            hold=word.hold,
+            idle=word.hold is not None and zone.idle,
+            again=word.again,
+            took=word.took,
         )
         try:
             await locally(
                 ReportActivities.tell,
                 Announce(campaign=zone.start.campaign, report=report),
-                summary=f"tell the campaign: {kind.value}",
+                summary=f"tell the campaign: {word.kind.value}",
                 **options.telling(),
             )
             zone.heard = True
@@ -194,7 +178,7 @@ class Reporter:
             zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
             # Nobody knows that this permit is settled: the next word says so.
             zone.to_release = zone.to_release or releases
-            if kind not in LAST_WORDS:
+            if word.kind not in LAST_WORDS:
                 self._note_untold(True)
                 self.stops_if_left_alone(failure)
 
@@ -211,11 +195,13 @@ class Reporter:
         would not count.
         """
         await self.tell(
-            ReportKind.AWAITING,
-            step=prepared.step,
-            digest=prepared.digest,
-            fingerprint=prepared.fingerprint,
-            joins=self._zone.joins,
+            ZoneWord(
+                ReportKind.AWAITING,
+                step=prepared.step,
+                digest=prepared.digest,
+                fingerprint=prepared.fingerprint,
+                joins=self._zone.joins,
+            )
         )
 
     async def announce_reading(self, prepared: Prepared) -> None:

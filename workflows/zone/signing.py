@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, failed
-    from workflows.zone.reporting import Reporter
+    from workflows.zone.reporting import Reporter, ZoneWord
     from workflows.zone.state import Ended, ZoneMemory
     from workflows.zone.waiting import Waits
 
@@ -37,7 +37,7 @@ class SignOffs:
         zone.put_back_what_ran_out()
         if zone.usable_grant is None:
             zone.enter(phase)
-            await self._reporter.tell(ReportKind.READY, step=step, fingerprint=fingerprint)
+            await self._reporter.tell(ZoneWord(ReportKind.READY, step=step, fingerprint=fingerprint))
             await self._waits.until(lambda: zone.usable_grant is not None, None, resumable=True)
         zone.check_stop()
         assert zone.grant is not None

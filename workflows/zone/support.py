@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from workflows import options
     from workflows.local import locally
-    from workflows.zone.reporting import Reporter
+    from workflows.zone.reporting import Reporter, ZoneWord
     from workflows.zone.state import Ended, ZoneMemory
     from workflows.zone.waiting import Waits
 
@@ -44,7 +44,7 @@ class Support:
             if ticket.location not in zone.tickets:
                 zone.tickets.append(ticket.location)
         zone.enter(ZonePhase.NEEDS_SUPPORT)
-        await self._reporter.tell(ReportKind.SUPPORT, why=why)
+        await self._reporter.tell(ZoneWord(ReportKind.SUPPORT, why=why))
         limit = zone.start.policy.waits_for_support
         if await self._waits.until(lambda: zone.resolved is not None, limit, resumable=True):
             zone.resolved = None

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reasons import Reasons
     from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows.zone.failures import LOCAL_FAILURES, failed, hold_in, is_kept_by_roots
-    from workflows.zone.reporting import Reporter
+    from workflows.zone.reporting import Reporter, ZoneWord
     from workflows.zone.state import ZoneMemory
 
 T = TypeVar("T")
@@ -136,7 +136,7 @@ class Waits:
         """
         pause = min(LONGEST_FOR_ROOTS, FOR_ROOTS * 2 ** min(self._zone.waits, 10))
         self._zone.waits += 1
-        await self._reporter.tell(ReportKind.WAITING, why=why)
+        await self._reporter.tell(ZoneWord(ReportKind.WAITING, why=why))
         await workflow.sleep(pause, summary="until the roots let the service be asked")
         self._zone.stood += pause
 
@@ -153,7 +153,7 @@ class Waits:
         zone.service_hold, zone.told_to_go_on = hold, False
         zone.waits += 1
         zone.enter(ZonePhase.WAITING_FOR_SERVICE)
-        await self._reporter.tell(ReportKind.SERVICE, why=(reason_of_hold(hold),), hold=hold)
+        await self._reporter.tell(ZoneWord(ReportKind.SERVICE, why=(reason_of_hold(hold),), hold=hold))
         with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(
                 lambda: zone.told_to_go_on or (zone.stop is not None and not sent),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgeshift.areas import esc
 from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
-from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.areas.esc.terms import LONGEST_PROBE, EscSpec
 from edgeshift.model.fleet import Area
 
 DEFINITION = AreaDefinition(
@@ -14,6 +14,7 @@ DEFINITION = AreaDefinition(
     beside=("ZoneHold",),
     reversible=True,
     first_step="set_secret",
+    longest_step=LONGEST_PROBE,
     section=OwnSection(
         key="esc",
         model=EscSpec,

@@ -79,6 +79,9 @@ class ProbeSpec(Part):
 
 _EVERY = timedelta(minutes=10)
 
+LONGEST_PROBE = timedelta(hours=2)
+"""How long the probe of one scope may take, paced per host."""
+
 
 class EscSpec(AreaSection):
     """How Edge Side Code is turned off.
@@ -129,7 +132,13 @@ class EscSpec(AreaSection):
     @property
     def times(self) -> Times:
         """How long a change of one scope takes (edgeshift/areas/area.py)."""
-        return Times(effect=self.effect_limit, watch=self.observe, every=self.every)
+        return Times(
+            effect=self.effect_limit,
+            watch=self.observe,
+            every=self.every,
+            fresh=self.fresh,
+            first_step_takes=self.secret_takes,
+        )
 
     @property
     def addresses(self) -> dict[str, str]:

@@ -11,7 +11,6 @@ from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 from edgeshift.areas.waf.evidence_terms import Evidence, Kind
 from edgeshift.areas.waf.loss_texts import to_do
 from edgeshift.areas.waf.losses import Loss
-from edgeshift.areas.waf.redacted import HIDDEN, LONGEST_PATH
 from edgeshift.areas.waf.terraform import (
     DEFAULT_RANGE,
     EntryPoint,
@@ -24,7 +23,8 @@ from edgeshift.areas.waf.terraform import (
 from edgeshift.areas.waf.terraform.ranges import IMPORT_BLOCKS
 from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body
-from edgeshift.model.fleet import Zone
+from edgeshift.model.fleet import Zone, campaign_name
+from edgeshift.model.redacted_path import HIDDEN, LONGEST_PATH
 
 LEAST_OF_A_PATH = 3
 """Characters of a path that must be left when its secret parts are."""
@@ -95,7 +95,7 @@ def aftercare(
     return Aftercare(
         terraform=_terraform(zone, body, entry or EntryPoint(id="")),
         provider=DEFAULT_RANGE.name,
-        state_rm=by_hand(campaign.removeprefix("campaign/"), zone.name),
+        state_rm=by_hand(campaign_name(campaign), zone.name),
         custom_rules=tuple(
             {
                 "action": "managed_challenge",

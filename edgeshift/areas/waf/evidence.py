@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.evidence import EvidencePolicy, EvidenceVerdict
 from edgeshift.areas.waf.evidence_terms import (
     MOST_CLIENTS,
     MOST_FINDINGS,
@@ -24,12 +24,11 @@ from edgeshift.areas.waf.evidence_terms import (
     ClientLine,
     Evidence,
     EvidenceCause,
-    EvidencePolicy,
     Finding,
     Kind,
     RuleLine,
 )
-from edgeshift.areas.waf.redacted import LONGEST_PATH, redacted_network, redacted_path, redacted_request
+from edgeshift.areas.waf.redacted import redacted_network, redacted_request
 from edgeshift.areas.waf.requests import (
     TERMINATING,
     LogsAnyway,
@@ -39,6 +38,7 @@ from edgeshift.areas.waf.requests import (
     requests_of,
 )
 from edgeshift.model.counts import agreed, counted
+from edgeshift.model.redacted_path import LONGEST_PATH, redacted_path
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from edgeshift.areas.evidence import AHEAD, About, EvidenceAgain, EvidenceVerdict
-from edgeshift.areas.waf.evidence_terms import Evidence, EvidencePolicy
+from edgeshift.areas.evidence import AHEAD, About, EvidenceAgain, EvidencePolicy, EvidenceVerdict
+from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.model.fleet import Plan, Zone
 
 JUDGED = 0.89

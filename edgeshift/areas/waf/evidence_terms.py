@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from edgeshift.areas.evidence import EvidenceVerdict
-from edgeshift.model.validators import NUMBER, Part
 
 MOST_SAMPLES = 5
 MOST_FINDINGS = 50
@@ -37,24 +35,6 @@ class Kind(StrEnum):
     GAP = "gap"
     UNSEEN = "unseen"
     AGREED = "agreed"
-
-
-class EvidencePolicy(Part):
-    """How much evidence is enough and how much disagreement is too much for a pass."""
-
-    enough: Annotated[int, Field(ge=0), NUMBER] = Field(
-        default=20, description="Events that must have been seen for a pass."
-    )
-    share: Annotated[float, Field(ge=0, le=1), NUMBER] = Field(
-        default=0.0,
-        description="How large a part of the requests the service's sample must hold; 0 takes any.",
-    )
-    false_positives: Annotated[int, Field(ge=0), NUMBER] = Field(
-        default=0, description="How many requests may be stopped by the new WAF alone."
-    )
-    gaps: Annotated[int, Field(ge=0), NUMBER] = Field(
-        default=0, description="How many requests may be stopped by the previous WAF alone."
-    )
 
 
 class ClientLine(BaseModel):

@@ -34,14 +34,7 @@ if TYPE_CHECKING:
         intent_key,
         intents_at,
     )
-    from edgeshift.stores.documents.log_fields import (
-        JobBefore,
-        JobCreated,
-        RulesBefore,
-        RulesSent,
-        StepWritten,
-    )
-    from edgeshift.stores.documents.proposals import ProbedProposal, Proposal, put_proposal
+    from edgeshift.stores.documents.proposals import Proposal, put_proposal
     from edgeshift.stores.documents.records import (
         DOCUMENTS,
         Advice,
@@ -75,20 +68,14 @@ __all__ = [
     "EvidenceGathered",
     "FrozenTargets",
     "Intent",
-    "JobBefore",
-    "JobCreated",
     "NothingMore",
     "PlannedReading",
     "PlannedReadings",
-    "ProbedProposal",
     "Proposal",
-    "RulesBefore",
-    "RulesSent",
     "RulingRecord",
     "Seen",
     "Snapshot",
     "SnapshotTaken",
-    "StepWritten",
     "TargetCalls",
     "Unproven",
     "WatchedRecord",
@@ -126,8 +113,7 @@ _NAMES = {
     "effects": ("EffectTook",),
     "gathered": ("EvidenceGathered", "gathered_key"),
     "intents": ("Answered", "CountedCommit", "Intent", "NothingMore", "Seen", "intent_key", "intents_at"),
-    "log_fields": ("JobBefore", "JobCreated", "RulesBefore", "RulesSent", "StepWritten"),
-    "proposals": ("ProbedProposal", "Proposal", "put_proposal"),
+    "proposals": ("Proposal", "put_proposal"),
     "records": (
         "DOCUMENTS",
         "Advice",

@@ -73,7 +73,7 @@ class Intent(Document):
     the change told it. ``start``: digest of the signed start that it rests on, as the door found it; not
     there where names count. ``digest``, ``fingerprint``, ``proposal``, ``snapshot``: of what was signed,
     SHA-256. ``drawn``: tells this record from one that another process wrote; not there where the permit was
-    given up. ``trail``: of log-fields, where what was there before lies (documents/log_fields.py).
+    given up. ``trail``: of log-fields, where what was there before lies (documents/areas/log_fields.py).
     ``permit``: the name of its permit, which is its caller's choice; not there in records of earlier
     versions. Others that are None were not recorded.
     """

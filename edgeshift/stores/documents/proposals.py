@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from edgeshift.areas.waf.losses import Loss
 from edgeshift.model.digests import NotCanonical, canonical_bytes, essence
 from edgeshift.model.reasons import Reason
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -16,19 +15,16 @@ class Proposal(Document):
 
     Written by each preparing activity. Read by the fenced door, which sends ``body``; by the activities that
     verify; by ``sign-off``, ``show``, alarms and history. ``additions``, ``losses``, ``warnings``: sentences;
-    ``notices``: those of the warnings that have a code. ``lost``: of waf, the settings of the previous WAF
-    as facts; documents of earlier versions have ``losses`` alone.
+    ``notices``: those of the warnings that have a code.
     """
 
     verbatim: ClassVar[frozenset[str]] = frozenset({"body"})
-    optional: ClassVar[frozenset[str]] = frozenset({"lost"})
 
     body: dict[str, Any]
     additions: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notices: tuple[Reason, ...] = ()
-    lost: tuple[Loss, ...] | None = None
 
 
 async def put_proposal(archive: Archive, proposal: Proposal) -> str:
@@ -40,12 +36,3 @@ async def put_proposal(archive: Archive, proposal: Proposal) -> str:
     except NotCanonical as why:
         raise ArchiveError(f"the proposal was not archived: {why}") from None
     return await put_document(archive, proposal, verify=True)
-
-
-class ProbedProposal(Proposal):
-    """A proposal of esc, made after a probe. ``report``: digest of the probe's ``ProbeReport``; ``baseline``:
-    of the ``Baseline`` that later answers are compared with.
-    """
-
-    report: str
-    baseline: str

@@ -31,7 +31,7 @@ class Unproven(Document):
     ``why``: why it does not; ``at``: when that was found first. ``of``: where the statement lies, or would,
     for which the record stands and which cannot be read; empty where the record itself does not count.
 
-    Written by workers (activities/records.py), read by ``alarms`` and ``doctor``.
+    Written by workers (activities/proof/records.py), read by ``alarms`` and ``doctor``.
     """
 
     key: str

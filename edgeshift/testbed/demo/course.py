@@ -20,6 +20,7 @@ from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.operations.campaigns import published, start_campaign
@@ -164,7 +165,7 @@ async def _pause_in_the_middle(client: Client, campaign: str, pen: Pen, say: Say
     while (summary := await _summary(client, campaign)) is None or finished(
         summary.places
     ) < PAUSE_AT * summary.count:
-        if summary is not None and summary.state == "closed":
+        if summary is not None and summary.state == CampaignPhase.CLOSED:
             return None
         await asyncio.sleep(0.7)
     say(f"{OPERATOR} asks for a pause, with {counted(summary.permits_out, 'permit')} out")

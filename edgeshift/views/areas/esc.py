@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.counts import counted
-from edgeshift.stores.documents import ProbedProposal, Proposal
+from edgeshift.stores.documents import Proposal
+from edgeshift.stores.documents.areas.esc import ProbedProposal
 from edgeshift.views.areas.esc_activities import tell_probed
 from edgeshift.views.areas.esc_lines import coverage_lines, probe_lines, watched_lines
 from edgeshift.views.parts import ViewPart

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from edgeshift.areas.log_fields.entries import Judgement
-from edgeshift.stores.documents import StepWritten
+from edgeshift.stores.documents.areas.log_fields import StepWritten
 from edgeshift.views.areas.log_fields_lines import entries_lines, written_lines
 from edgeshift.views.parts import ViewPart
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.model.counts import agreed, counted
-from edgeshift.stores.documents import StepWritten
+from edgeshift.stores.documents.areas.log_fields import StepWritten
 
 
 def entries_lines(found: Judgement) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from activities.change.area_work import AreaWork, Step
+from activities.change.area_work import AreaWork, FencedStep
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.readings import keep_reading
@@ -13,8 +13,7 @@ from activities.snapshots import archive_snapshot
 from activities.stable_read import twice
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, Prepared, ZoneAssessment
-from edgeshift.messages import Step as Kind
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, Prepared, Step, ZoneAssessment
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
@@ -88,16 +87,16 @@ class AlwaysHttpsWork(AreaWork):
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The body says what the step does, and nothing else is ever sent."""
-        if change.step not in (Kind.COMMIT, Kind.ROLL_BACK):
+        if change.step not in (Step.COMMIT, Step.ROLL_BACK):
             raise NotSent(f"always-https knows no step {change.step.value}")
         if rules.wanted_of(body) is None:
             raise NotSent("the body does not set Always Use HTTPS")
 
-    async def send(self, step: Step) -> ChangeResult:
+    async def send(self, step: FencedStep) -> ChangeResult:
         """Set it, or set it back."""
         wanted = rules.wanted_of(step.body)
         assert wanted is not None
-        if step.change.step is Kind.ROLL_BACK:
+        if step.change.step is Step.ROLL_BACK:
             return await self._put(step, rules.other(wanted))
         await step.fence.refuse_while_one_may_show()
         await step.fence.refuse_what_was_sent()
@@ -120,7 +119,7 @@ class AlwaysHttpsWork(AreaWork):
             return ZoneOutcome.UNKNOWN, f"the setting is {found}, but nobody has watched it to the end"
         return None, f"the setting is {found}"
 
-    async def _put(self, step: Step, value: OnOff) -> ChangeResult:
+    async def _put(self, step: FencedStep, value: OnOff) -> ChangeResult:
         result = await step.fence.send(
             lambda: step.client.change_setting(
                 step.zone.id, rules.SETTING, value, before_send=step.fence.intend

@@ -10,15 +10,8 @@ from pydantic import BaseModel
 
 from edgeshift.areas.waf import Mode
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages import (
-    Confirm,
-    GatherEvidence,
-    Hold,
-    HoldZones,
-    Prepare,
-    Probe,
-    Watch,
-)
+from edgeshift.messages import Confirm, GatherEvidence, Hold, HoldZones, Prepare, Watch
+from edgeshift.messages.areas.esc import Probe
 from edgeshift.messages.areas.waf import Verify
 from edgeshift.stores.documents import CoveredZones, put_document
 from tests.forgeries.running.attack import ENEMY, Attack

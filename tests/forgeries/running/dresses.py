@@ -17,7 +17,8 @@ from edgeshift.messages import CampaignStart, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Zone
 from edgeshift.probes import Baseline
-from edgeshift.stores.documents import ProbedProposal, Proposal, put_document
+from edgeshift.stores.documents import Proposal, put_document
+from edgeshift.stores.documents.areas.esc import ProbedProposal
 from edgeshift.stores.documents.proposals import put_proposal
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack
 

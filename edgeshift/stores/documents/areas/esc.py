@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.stores.documents.proposals import Proposal
 from edgeshift.stores.documents.records import DocumentsPart, WatchedRecord
+
+
+class ProbedProposal(Proposal):
+    """A proposal of esc, made after a probe. ``report``: digest of the probe's ``ProbeReport``; ``baseline``:
+    of the ``Baseline`` that later answers are compared with.
+    """
+
+    report: str
+    baseline: str
 
 
 class EscRecord(WatchedRecord):

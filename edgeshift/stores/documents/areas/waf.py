@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.areas.waf.losses import Loss
 from edgeshift.areas.waf.terraform import EntryPoint
+from edgeshift.stores.documents.proposals import Proposal
 from edgeshift.stores.documents.records import DocumentsPart, ZoneRecord
+
+
+class WafProposal(Proposal):
+    """A proposal of waf. ``lost``: the settings of the previous WAF as facts; documents of earlier versions
+    have ``losses`` alone.
+    """
+
+    optional: ClassVar[frozenset[str]] = frozenset({"lost"})
+
+    lost: tuple[Loss, ...] | None = None
 
 
 class WafRecord(ZoneRecord):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from edgeshift.areas import area_of
 from edgeshift.areas.evidence import AHEAD
 from edgeshift.campaign_file.spec import CampaignSpec

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from activities.authority import Authority, NotSigned, Specs
+from activities.proof.authority import Authority, NotSigned, Specs
 from edgeshift.authority.door import start_of, starts_then
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Roots

@@ -11,8 +11,8 @@ from datetime import timedelta
 
 from temporalio import activity
 
-from activities.authority import Authority, NotSigned, Specs, Targets
-from activities.begun_targets import BegunTargets
+from activities.proof.authority import Authority, NotSigned, Specs, Targets
+from activities.proof.begun_targets import BegunTargets
 from edgeshift.authority.records import Flooded, SignedRecords
 from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import ResultStatement

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from activities.records import WorkerRecords
+from activities.proof.records import WorkerRecords
 from edgeshift.authority.roots import Roots, RootsFile
 from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import Target

@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from activities.commit_caps import CommitCaps
-from activities.evidence_at_the_door import evidence_passes
-from activities.records import WorkerRecords
+from activities.proof.commit_caps import CommitCaps
+from activities.proof.evidence_at_the_door import evidence_passes
+from activities.proof.records import WorkerRecords
 from edgeshift.authority.door import (
     Asked,
     Earlier,

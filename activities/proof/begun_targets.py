@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 
-from activities.authority import Targets
+from activities.proof.authority import Targets
 from edgeshift.authority.door import target_refused
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots

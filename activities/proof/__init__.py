@@ -1,0 +1,1 @@
+"""What a step rests on: signed statements, workers' records, evidence, and the roots that judge them."""
