@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from edgeshift.areas.waf.answers import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
+from edgeshift.areas.waf.plain import plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
@@ -281,8 +282,9 @@ def _odd_parameters(parameters: object) -> str | None:
 
 
 def rules_digest(stored: Mapping[str, Any] | None) -> str:
-    """The digest of what a zone runs, without what the service assigns; empty where it has no rules that can
-    be read.
+    """The digest of what a zone runs, without what the service assigns to a rule; empty where it has no rules
+    that can be read. Evidence has it of rules as they are stored: whether those are signed ones, ``same_rules``
+    says.
     """
     if stored is None or unsound(stored) is not None:
         return ""
@@ -290,9 +292,17 @@ def rules_digest(stored: Mapping[str, Any] | None) -> str:
 
 
 def same_rules(stored: Mapping[str, Any] | None, signed: Body) -> bool:
-    """Whether what the service stores equals the signed body but for what the service assigns."""
-    return (
-        stored is not None
-        and unsound(stored) is None
-        and canonical_bytes(essence(stored)["rules"]) == canonical_bytes(essence(signed)["rules"])
-    )
+    """Whether what the service stores equals the signed body but for what the service assigns, the version
+    of a managed ruleset where none was signed, and what says nothing.
+    """
+    if stored is None or unsound(stored) is not None:
+        return False
+    try:
+        return _plain_rules(without_given(stored, signed)) == _plain_rules(signed)
+    except RecursionError:
+        # It has a canonical JSON as it is, but is nested too deeply for more.
+        return False
+
+
+def _plain_rules(body: Mapping[str, Any]) -> bytes:
+    return canonical_bytes(plain(body)["rules"])
