@@ -142,6 +142,15 @@ def test_known_keys_are_listed_once() -> None:
             "3:14: validation.modes: has enforce, which can block",
         ),
         (SMALL + "adjustments: [{rule: abc}]\n", "3:15: adjustments[0]: changes nothing; give action"),
+        (
+            SMALL + "adjustments: [{ruleset: 4814384a9e5d4991b9815dcfc25d2f1f, score_threshold: 60}]\n",
+            "3:58: adjustments[0].score_threshold: only the OWASP score rule has one; give"
+            " ruleset: 4814384a9e5d4991b9815dcfc25d2f1f and rule: 6179ae15870a4bb7b2d480d4843b323c",
+        ),
+        (
+            SMALL + "adjustments: [{rule: 6179ae15870a4bb7b2d480d4843b323c, score_threshold: 60}]\n",
+            "3:55: adjustments[0].score_threshold: only the OWASP score rule has one",
+        ),
         (SMALL + "service: {credentials: []}\n", "3:1: service: at least one credential is needed"),
         (
             SMALL + f"service: {{credentials: [{', '.join(['{token: env:ONE}'] * 256)}]}}\n",
