@@ -12,7 +12,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, model_validator
 
-from edgeshift.areas.waf.answers import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
+from edgeshift.areas.waf.answers import (
+    MANAGED_RULESET,
+    OWASP_RULESET,
+    Reading,
+    page_rule_effects,
+    page_rule_patterns,
+)
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.areas.waf.plain import plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
@@ -41,7 +48,9 @@ class Adjustment(Part):
     action: str | None = Field(default=None, description="The action to take, such as log or block.")
     enabled: bool | None = Field(default=None, description="Whether the rule or ruleset is on.")
     score_threshold: Annotated[int, NUMBER] | None = Field(
-        default=None, description="The anomaly score from which the OWASP score rule acts."
+        default=None,
+        description="The anomaly score from which the OWASP score rule acts: with `ruleset` and `rule` of it,"
+        f" `{OWASP_RULESET}` and `{OWASP_SCORE_RULE}`.",
     )
 
     @model_validator(mode="after")
@@ -49,6 +58,16 @@ class Adjustment(Part):
         if self.action is None and self.enabled is None and self.score_threshold is None:
             raise ValueError("changes nothing; give action, enabled or score_threshold")
         return self
+
+    def threshold_in_vain(self) -> str | None:
+        """Why its ``score_threshold`` would change nothing, or None: the score rule's own counts, which the
+        configuration always has (docs/service.md §2.4). A file that has such a one is refused; what an
+        earlier version has archived is read.
+        """
+        where = (self.ruleset, self.rule)
+        if self.score_threshold is None or where == (OWASP_RULESET, OWASP_SCORE_RULE):
+            return None
+        return f"only the OWASP score rule has one; give ruleset: {OWASP_RULESET} and rule: {OWASP_SCORE_RULE}"
 
 
 class Proposal(BaseModel):
