@@ -240,7 +240,8 @@ class WafWork(AreaWork):
                 said = f"its rules of the new WAF: {odd}"
                 raise NotUnderstood(said, call="entrypoint.get", path=step.zone.name, outcome=Outcome.READ)
             raw = stored.raw if stored is not None else None
-            if known and waf.rules_digest(raw) == known or any(waf.same_rules(raw, form) for form in forms):
+            as_seen = bool(known) and waf.rules_digest(raw) == known
+            if as_seen or any(waf.same_rules(raw, form) for form in forms):
                 return
         raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
 

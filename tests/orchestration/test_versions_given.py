@@ -20,9 +20,7 @@ async def test_a_zone_is_migrated_whatever_version_the_service_stores(
 ) -> None:
     """The signed rules name none; the stored ones do, in the window and after the commit."""
     zones = zone("pro"), zone("windowed", "enterprise")
-    async with staged(
-        temporal_client, tmp_path, *zones, simulator={"execute_version": version}
-    ) as stage:
+    async with staged(temporal_client, tmp_path, *zones, simulator={"execute_version": version}) as stage:
         assert (await stage.finish()).outcomes == {"migrated": 2}
         for name in ("pro", "windowed"):
             shown = await stage.play.control.get(f"zones/{stage.id(name)}")

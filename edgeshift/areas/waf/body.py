@@ -67,7 +67,8 @@ class Adjustment(Part):
         where = (self.ruleset, self.rule)
         if self.score_threshold is None or where == (OWASP_RULESET, OWASP_SCORE_RULE):
             return None
-        return f"only the OWASP score rule has one; give ruleset: {OWASP_RULESET} and rule: {OWASP_SCORE_RULE}"
+        right = f"give ruleset: {OWASP_RULESET} and rule: {OWASP_SCORE_RULE}"
+        return f"only the OWASP score rule has one; {right}"
 
 
 class Proposal(BaseModel):
@@ -302,8 +303,7 @@ def _odd_parameters(parameters: object) -> str | None:
 
 def rules_digest(stored: Mapping[str, Any] | None) -> str:
     """The digest of what a zone runs, without what the service assigns to a rule; empty where it has no rules
-    that can be read. Evidence has it of rules as they are stored: whether those are signed ones, ``same_rules``
-    says.
+    that can be read. Whether they are those that were signed, ``same_rules`` says.
     """
     if stored is None or unsound(stored) is not None:
         return ""

@@ -202,8 +202,8 @@ class SimulatorOptions(_Options):
     )
     execute_version: ExecuteVersion = Field(
         "absent",
-        description="the version of its managed ruleset that a stored execute rule has which was sent without:"
-        " none, latest, or the present number",
+        description="the version of its managed ruleset that a stored execute rule has which was sent"
+        " without: none, latest, or the present number",
     )
     compatible_after_migration: bool = True
     config_of_migrated: Literal["refuse", "answer"] = "refuse"
