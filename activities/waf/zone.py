@@ -165,7 +165,8 @@ class WafActivities:
             if stored is not None and waf.same_rules(stored.raw, body):
                 if had_rules and not await shows_migrated(client, zone):
                     return None
-                record = await self._record(message, before, proposal, stored_as(stored.raw))
+                entry = stored_as(stored.raw)
+                record = await self._record(message, before, proposal, entry, client.profile)
                 if own is None:
                     why = text_of(NOT_OURS)
                     activity.logger.warning("not signed that %s was migrated: %s", zone.name, why)
@@ -190,7 +191,12 @@ class WafActivities:
         return Verification(reached=True, why=(Reason(code=ReasonCode.STORED_RULES_DIFFER, names=weaker),))
 
     async def _record(
-        self, message: Verify, before: waf.Reading, proposal: WafProposal, entry: EntryPoint
+        self,
+        message: Verify,
+        before: waf.Reading,
+        proposal: WafProposal,
+        entry: EntryPoint,
+        profile: ServiceProfile,
     ) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
         evidence = await get_document(archive, Evidence, message.evidence) if message.evidence else None
@@ -206,7 +212,13 @@ class WafActivities:
             proposal=message.proposal,
             evidence=message.evidence,
             aftercare=aftercare(
-                zone, proposal.body, lost, evidence, entry=entry, campaign=message.start.campaign
+                zone,
+                proposal.body,
+                lost,
+                evidence,
+                entry=entry,
+                campaign=message.start.campaign,
+                profile=profile,
             ),
             entry_point=entry,
         )

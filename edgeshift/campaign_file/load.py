@@ -135,13 +135,21 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
         found += [
             (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
         ]
-    if spec is not None and (number := len(spec.service.credentials)) > MOST_CREDENTIALS:
-        said = f"has {number} items; it must have at most {MOST_CREDENTIALS}"
-        found.append((("service", "credentials"), said))
+    if spec is not None:
+        found += _new_mistakes(spec)
     if found or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
         raise CampaignFileError(path, mistakes)
     return spec
+
+
+def _new_mistakes(spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
+    """What a file may not have, and what is read of a campaign that an earlier version has archived."""
+    if (number := len(spec.service.credentials)) > MOST_CREDENTIALS:
+        yield ("service", "credentials"), f"has {number} items; it must have at most {MOST_CREDENTIALS}"
+    for place, adjustment in enumerate(spec.adjustments):
+        if why := adjustment.threshold_in_vain():
+            yield ("adjustments", place, "score_threshold"), why
 
 
 def shown(where: Where) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.areas.waf.terraform import plain
+from edgeshift.areas.waf.plain import plain
 from tests.journeys.cli_kit import CLI, Place, entry_point, of_wave, running_stack
 from tests.rules.hcl_kit import resources
 

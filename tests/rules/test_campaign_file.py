@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgeshift.areas.waf import OWASP_RULESET
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.campaign_file.load import CampaignFileError, load_campaign, parse_campaign
 from edgeshift.campaign_file.options import as_yaml
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import CAMPAIGN_NAME, Plan
 from worker.wiring import GRACE
 
@@ -142,6 +145,15 @@ def test_known_keys_are_listed_once() -> None:
             "3:14: validation.modes: has enforce, which can block",
         ),
         (SMALL + "adjustments: [{rule: abc}]\n", "3:15: adjustments[0]: changes nothing; give action"),
+        (
+            SMALL + "adjustments: [{ruleset: 4814384a9e5d4991b9815dcfc25d2f1f, score_threshold: 60}]\n",
+            "3:59: adjustments[0].score_threshold: only the OWASP score rule has one; give"
+            " ruleset: 4814384a9e5d4991b9815dcfc25d2f1f and rule: 6179ae15870a4bb7b2d480d4843b323c",
+        ),
+        (
+            SMALL + "adjustments: [{rule: 6179ae15870a4bb7b2d480d4843b323c, score_threshold: 60}]\n",
+            "3:56: adjustments[0].score_threshold: only the OWASP score rule has one",
+        ),
         (SMALL + "service: {credentials: []}\n", "3:1: service: at least one credential is needed"),
         (
             SMALL + f"service: {{credentials: [{', '.join(['{token: env:ONE}'] * 256)}]}}\n",
@@ -198,6 +210,16 @@ def test_what_goes_against_something_else_is_in_the_same_answer() -> None:
         " `area: esc`",
         "11:10: commit.resend_unchanged: is true",
     ]
+
+
+def test_a_threshold_of_the_score_rule_is_right_and_an_archived_one_is_read() -> None:
+    """A campaign that an earlier version began with one that changes nothing goes on."""
+    rule = f"ruleset: {OWASP_RULESET}, rule: {OWASP_SCORE_RULE}"
+    (right,) = parse_campaign(SMALL + f"adjustments: [{{{rule}, score_threshold: 60}}]\n").adjustments
+    assert right.score_threshold == 60
+    begun = {"name": "waf-1", "targets": {"all": True}, "adjustments": [{"score_threshold": 60}]}
+    (archived,) = CampaignSpec.model_validate(begun).adjustments
+    assert archived.threshold_in_vain()
 
 
 SECRET = "v1.0-3f8a9c-very-secret"

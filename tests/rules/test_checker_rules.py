@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from edgeshift.testbed.invariants import CheckerInput, check_rules
+from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 from edgeshift.testbed.invariants.seen import Execution, Scan, Signature, StopRecord, Word
 from tests.rules.checker_kit import (
     BIG,
@@ -16,6 +18,7 @@ from tests.rules.checker_kit import (
     PRO,
     UNKNOWN_FIRST,
     at,
+    body,
     campaign,
     changed,
     commit,
@@ -259,6 +262,24 @@ def test_what_is_signed_after_a_reopening_counts() -> None:
     shared = APPROVAL.model_copy(update={"zone": ENTERPRISE})
     assert the(1, changed(signatures=(*own, shared), words=(reopened(6),))).violations == []
     assert the(1, changed(signatures=(signed(2),), words=(reopened(6),))).violations == []
+
+
+@pytest.mark.parametrize("version", ["latest", "57"])
+def test_a_version_that_the_service_gave_hides_no_signature(version: str) -> None:
+    """What was sent is known by the stored body, which may name versions of managed rulesets beside."""
+    sent = body("one.example")
+    sent["rules"].append({"action": "execute", "expression": "true", "action_parameters": {"id": "e" * 32}})
+    stored = copy.deepcopy(sent)
+    stored["rules"][1]["action_parameters"]["version"] = version
+    shared = APPROVAL.model_copy(update={"digest": body_fingerprint(sent, PRO, "one.example")})
+    zone = well_run().zones[0].model_copy(update={"bodies": (stored,)})
+    seen = changed(
+        journal=(commit(10, PRO, "one.example", body_digest=body_digest(sent)),),
+        signatures=(shared,),
+        zones=(zone, *well_run().zones[1:]),
+    )
+    assert the(1, seen).violations == []
+    assert the(1, seen.model_copy(update={"signatures": (APPROVAL,)})).violations
 
 
 def test_a_rule_with_nothing_checked_is_broken() -> None:

@@ -10,9 +10,12 @@ from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET, skip_rule
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import EvidencePolicy, judge
 from edgeshift.areas.waf.losses import Loss, SettingKind
-from edgeshift.areas.waf.terraform import DEFAULT_RANGE, EntryPoint, plain
+from edgeshift.areas.waf.plain import plain
+from edgeshift.areas.waf.terraform import DEFAULT_RANGE, EntryPoint
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.profiles import PROFILES, PUBLIC_2025_04, SPECIFICATION
+from edgeshift.testbed.simulator.ruleset_checks import unknown_operator
 from tests.rules.hcl_kit import resources, versions_in
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
@@ -104,6 +107,36 @@ def test_what_was_lost_and_what_stops_wrongly_is_to_be_reviewed() -> None:
 def test_a_gap_becomes_a_custom_rule_that_is_off(path: str, expression: str) -> None:
     """A person turns it on: it is a proposal for what only the previous WAF stopped."""
     evidence = judge([event("b", "waf", "block", path)], frozenset(), "shadow", EvidencePolicy())
-    (rule,) = aftercare(ZONE, BODY, (), evidence).custom_rules
-    assert rule["expression"] == expression
-    assert rule["enabled"] is False
+    for profile in PROFILES.values():
+        (rule,) = aftercare(ZONE, BODY, (), evidence, profile=profile).custom_rules
+        assert rule["expression"] == expression
+        assert rule["enabled"] is False
+
+
+@pytest.mark.parametrize(
+    ("path", "with_operator", "without"),
+    [
+        (
+            "/user/ann@shop.example/edit",
+            '(http.request.uri.path wildcard "/user/*/edit")',
+            '(starts_with(http.request.uri.path, "/user/"))',
+        ),
+        (
+            '/u"r/123456789/x/987654321',
+            '(http.request.uri.path wildcard "/u\\"r/*/x/*")',
+            '(starts_with(http.request.uri.path, "/u\\"r/"))',
+        ),
+        ("/a/123456789/edit", '(http.request.uri.path wildcard "/a/*/edit")', ""),
+        ("/a/123456789", "", ""),
+    ],
+)
+def test_a_path_with_a_part_hidden_takes_operators_that_the_service_knows(
+    path: str, with_operator: str, without: str
+) -> None:
+    """Where too little is left of it without the operator wildcard, people look at it themselves."""
+    evidence = judge([event("b", "waf", "block", path)], frozenset(), "shadow", EvidencePolicy())
+    for profile, expression in ((PUBLIC_2025_04, with_operator), (SPECIFICATION, without)):
+        found = aftercare(ZONE, BODY, (), evidence, profile=profile)
+        assert [rule["expression"] for rule in found.custom_rules] == ([expression] if expression else [])
+        assert any("too little is known of the path" in line for line in found.review) is not bool(expression)
+        assert not any(unknown_operator(rule["expression"], profile) for rule in found.custom_rules)

@@ -24,6 +24,7 @@ from edgeshift.areas.waf import (
     skip_rule,
     unsound,
 )
+from edgeshift.areas.waf.standing import standing
 from edgeshift.model.digests import Body, digest
 from edgeshift.model.fleet import Plan
 
@@ -250,8 +251,10 @@ def test_stored_rules_are_the_signed_ones_but_for_what_the_service_assigns(sent:
 
 @given(BODIES, BODIES)
 def test_stored_rules_that_differ_are_seen(stored: Body, sent: Body) -> None:
-    """Equal rules have equal digests, and the other way round."""
-    assert same_rules(stored, sent) == (digest(stored) == digest(sent))
+    """Equal rules do the same and switch the same parts; and what is equal to the last byte is equal."""
+    assert same_rules(stored, stored) and (digest(stored) != digest(sent) or same_rules(stored, sent))
+    if same_rules(stored, sent):
+        assert standing(sent, None, stored).same and can_act(stored) == can_act(sent)
 
 
 def test_what_cannot_be_compared_is_not_the_same() -> None:
@@ -260,3 +263,55 @@ def test_what_cannot_be_compared_is_not_the_same() -> None:
     assert not same_rules(None, sent)
     assert not same_rules({"rules": []}, sent)
     assert not same_rules(body({**execute(), "enabled": 1}), sent)
+
+
+def versioned(version: object, sent: Body) -> Body:
+    """The body with a version in every execute rule, as a service may store it."""
+    found = copy.deepcopy(sent)
+    for rule in found["rules"]:
+        if rule["action"] == "execute":
+            rule["action_parameters"] = {**(rule.get("action_parameters") or {}), "version": version}
+    return found
+
+
+@pytest.mark.parametrize("version", ["latest", "57", 57, None])
+def test_the_version_of_a_managed_ruleset_is_none_where_none_was_signed(version: object) -> None:
+    """What the service stores of it is not documented."""
+    sent = body(execute(rules=[{"id": "r1", "action": "log"}]), execute())
+    assert same_rules(versioned(version, sent), sent)
+
+
+def test_a_version_that_was_signed_counts() -> None:
+    """Another one is another set of rules, also where the newest was signed; and a skip rule has none."""
+    sent = body(execute())
+    assert same_rules(versioned("3", sent), versioned("3", sent))
+    for stored, signed in (("57", "3"), ("latest", "3"), (None, "3"), ("3", "latest")):
+        assert not same_rules(versioned(stored, sent), versioned(signed, sent))
+    skip = skip_rule("a.example/*", "a")
+    odd = {**skip, "action_parameters": {**skip["action_parameters"], "version": "3"}}
+    assert not same_rules(body(odd, execute()), body(skip, execute()))
+    assert not same_rules(versioned("3", body(execute(), execute())), sent)
+    other = {"id": OWASP_RULESET, "version": "3"}
+    assert not same_rules(body({**execute(), "action_parameters": other}), sent)
+
+
+def test_what_says_nothing_makes_no_difference() -> None:
+    """Null, what is empty, the order of a set, a rule that is on without saying so."""
+    skip = skip_rule("a.example/*", "a")
+    sent = body({**skip, "action_parameters": {"phases": ["b", "a"]}}, execute(action="log"))
+    stored = copy.deepcopy(sent)
+    stored["rules"][0]["action_parameters"]["phases"] = ["a", "b"]
+    stored["rules"][1]["action_parameters"]["overrides"] |= {"rules": [], "enabled": None}
+    stored["rules"][1] |= {"enabled": True, "description": ""}
+    assert same_rules(stored, sent)
+
+
+def test_rules_nested_too_deeply_to_be_compared_are_not_the_same() -> None:
+    """No error, at any depth."""
+    for depth in (100, 300, 500, 900):
+        deep: Any = "x"
+        for _ in range(depth):
+            deep = {"a": deep}
+        odd = body({**execute(), "x": deep})
+        assert same_rules(odd, odd) in (True, False)
+        assert not same_rules(odd, body(execute()))

@@ -47,6 +47,11 @@ def page(pattern: str, *actions: Json, status: str = "active") -> Json:
     }
 
 
+def skipping(expression: str, **what: Any) -> Json:
+    parameters = what or {"ruleset": "current"}
+    return {"action": "skip", "expression": expression, "action_parameters": parameters}
+
+
 def test_a_proposal_is_what_the_service_returned() -> None:
     """Without page rules and adjustments nothing is added, and the reading is not touched."""
     config = {"name": "", "rules": [execute()], "kind": "zone"}
@@ -147,7 +152,7 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
     on = {**page("a*z.example/*", {"id": "waf", "value": "on"}), "priority": 9}
     found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
     assert (found.body, found.unwritable) == (body(execute()), ("a*z.example/*",))
-    theirs = {"action": "skip", "expression": 'http.request.full_uri wildcard "http*://shop.example/a*b"'}
+    theirs = skipping('http.request.full_uri wildcard "http*://shop.example/a*b"')
     config = body(theirs, execute())
     found = propose(Reading(check={}, config=config, page_rules=[odd]))
     assert found.body == config and not found.unwritable
@@ -201,18 +206,46 @@ NARROWER = [
 @pytest.mark.parametrize(("pattern", "expression"), COVERING)
 def test_a_skip_rule_about_the_whole_pattern_covers_it(pattern: str, expression: str) -> None:
     """However it is worded."""
-    assert covered(pattern, [execute(), {"action": "skip", "expression": expression}])
-    assert not covered(pattern, [{"action": "skip", "expression": expression, "enabled": False}])
-    assert not covered(pattern, [{"action": "log", "expression": expression}])
-    assert not covered(
-        pattern, [{"action": "skip", "expression": expression, "action_parameters": {"rules": {"x": ["y"]}}}]
-    )
+    theirs = skipping(expression)
+    assert covered(pattern, [theirs, execute()])
+    assert not covered(pattern, [{**theirs, "enabled": False}, execute()])
+    assert not covered(pattern, [{**theirs, "action": "log"}, execute()])
+
+
+BOTH = [execute(), execute(OWASP_RULESET)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "covers"),
+    [
+        ([skipping("true"), *BOTH], True),
+        ([skipping("true", phases=["http_request_firewall_managed"]), *BOTH], True),
+        ([skipping("true", rulesets=[MANAGED_RULESET, OWASP_RULESET]), *BOTH], True),
+        ([skipping("true", rulesets=[MANAGED_RULESET]), execute()], True),
+        ([{**execute(), "enabled": False}, skipping("true"), execute(OWASP_RULESET)], True),
+        ([*BOTH, skipping("true")], False),
+        ([execute(), skipping("true"), execute(OWASP_RULESET)], False),
+        ([skipping("true", rulesets=[MANAGED_RULESET]), *BOTH], False),
+        ([skipping("true", rulesets=None), *BOTH], False),
+        ([skipping("true", phases=["http_ratelimit"]), *BOTH], False),
+        ([skipping("true", products=["waf"]), *BOTH], False),
+        ([skipping("true", ruleset="current", rules={"x": ["y"]}), *BOTH], False),
+        ([{"action": "skip", "expression": "true", "action_parameters": None}, *BOTH], False),
+    ],
+)
+def test_a_skip_rule_covers_what_it_comes_before_and_skips_whole(rules: list[Json], covers: bool) -> None:
+    """One that comes too late, or skips a part, leaves the new WAF on where the old one was off."""
+    assert covered("a.example/*", rules) is covers
+    found = propose(Reading(check={}, config=body(*rules), page_rules=[page("a.example/*")]))
+    assert len(found.additions) == (0 if covers else 1)
+    again = propose(Reading(check={}, config=found.body, page_rules=[page("a.example/*")]))
+    assert again.additions == () and again.body == found.body
 
 
 @pytest.mark.parametrize(("pattern", "expression"), NARROWER)
 def test_a_skip_rule_about_less_does_not_cover_it(pattern: str, expression: str) -> None:
     """A part of the URLs, some clients, another host: the rest would be left with the new WAF on."""
-    assert not covered(pattern, [{"action": "skip", "expression": expression}])
+    assert not covered(pattern, [skipping(expression), execute()])
 
 
 @pytest.mark.parametrize(

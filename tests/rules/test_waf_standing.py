@@ -66,6 +66,19 @@ def test_what_makes_no_difference_is_none() -> None:
     assert seen.same and not seen.switched and not seen.notes
 
 
+def test_a_version_that_nobody_signed_is_noted() -> None:
+    """The service may name the one that it runs; where one was signed, another one is a change."""
+    found = stored()
+    found["rules"][1]["action_parameters"]["version"] = "57"
+    seen = standing(signed(), ENTRY, found)
+    assert seen.same and not seen.switched
+    (note,) = seen.notes
+    assert note.startswith("the zone runs version 57 of the managed ruleset, where none was signed")
+    pinned = signed()
+    pinned["rules"][1]["action_parameters"]["version"] = "3"
+    assert standing(pinned, ENTRY, found).changed and not standing(pinned, ENTRY, found).notes
+
+
 def test_a_level_that_is_back_on_is_named() -> None:
     """As provider 3.35 leaves a zone whose configuration says ``enabled = false``."""
     found = stored()

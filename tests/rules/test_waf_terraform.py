@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET, Adjustment, Reading, propose
+from edgeshift.areas.waf.plain import plain
 from edgeshift.areas.waf.terraform import (
     RANGES,
     EntryPoint,
     ProviderRange,
     Unwritable,
-    plain,
     terraform_version,
     zone_file,
 )

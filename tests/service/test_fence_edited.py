@@ -88,3 +88,17 @@ async def test_a_second_validation_does_not_replace_what_somebody_edited(tmp_pat
         result = await play.change(play.body, play.body, permit=2, **enforce)
         assert (result.status, result.final) == (ChangeStatus.REFUSED, True)
         assert len(await play.sent()) == 2
+
+
+@pytest.mark.parametrize("version", ["latest", "number"])
+async def test_versions_that_the_service_gives_are_no_edit(version: str, tmp_path: Path) -> None:
+    """Neither between two validations nor before the commit, whatever the evidence has read of them."""
+    consents = {"enforce_validation": True}
+    async with gate(tmp_path, consents=consents, simulator={"execute_version": version}) as play:
+        assert (await play.validate()).status is ChangeStatus.ANSWERED
+        enforce: Body = {"step": Step.VALIDATE, "mode": ValidationMode.ENFORCE}
+        result = await play.change(play.body, play.body, permit=2, **enforce)
+        assert result.status is ChangeStatus.ANSWERED, result.reason
+        evidence = await _evidence(play, stored="0" * 64)
+        result = await play.change(play.body, play.body, permit=3, evidence=evidence)
+        assert result.status is ChangeStatus.ANSWERED, result.reason

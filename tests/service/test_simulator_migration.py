@@ -39,6 +39,23 @@ async def test_a_commit_migrates_a_zone_of_every_plan(tmp_path: Path, zone: str,
             }
 
 
+@pytest.mark.parametrize(
+    ("option", "stored"), [("absent", [None, None]), ("latest", ["latest"] * 2), ("number", ["57", "38"])]
+)
+async def test_a_stored_execute_rule_has_a_version_by_option(
+    option: str, stored: list[str | None], tmp_path: Path
+) -> None:
+    """Where it was sent without; one that was sent is kept."""
+    async with in_process(tmp_path, execute_version=option) as call:
+        sent = await call.result("GET", f"enterprise:{CONFIG}?phase_two=1")
+        assert (await call.migrate("enterprise", "pending", sent)).status_code == 200
+        found = await call.result("GET", f"enterprise:{ENTRY_POINT}")
+        assert [rule["action_parameters"].get("version") for rule in found["rules"]] == stored
+        found["rules"][0]["action_parameters"]["version"] = "3"
+        (first, second) = (await call.result("PUT", f"enterprise:{ENTRY_POINT}", found))["rules"]
+        assert (first["action_parameters"]["version"], second["version"]) == ("3", "1")
+
+
 @pytest.mark.parametrize("value", ["validation", "2"])
 async def test_validation_runs_both_wafs_on_enterprise_alone(tmp_path: Path, value: str) -> None:
     """An Enterprise zone enters validation and goes on to complete; other plans are refused."""

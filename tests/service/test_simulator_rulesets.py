@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.testbed.simulator.equivalent import OWASP_RULESET
 from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, STRICT, Caller, Json, in_process
 
 CUSTOM = "/rulesets/phases/http_request_firewall_custom/entrypoint"
@@ -113,6 +114,25 @@ async def test_a_phase_needs_the_plan_and_the_migration(tmp_path: Path) -> None:
                 "action_parameters": {"id": MANAGED_RULESET, "overrides": {"rules": ["x"]}},
             },
             "/rules/0/action_parameters/overrides/rules/0",
+        ),
+        (
+            {
+                "action": "execute",
+                "expression": "true",
+                "action_parameters": {"id": OWASP_RULESET, "overrides": {"score_threshold": 60}},
+            },
+            "/rules/0/action_parameters/overrides/score_threshold",
+        ),
+        (
+            {
+                "action": "execute",
+                "expression": "true",
+                "action_parameters": {
+                    "id": OWASP_RULESET,
+                    "overrides": {"categories": [{"category": "x", "score_threshold": 60}]},
+                },
+            },
+            "/rules/0/action_parameters/overrides/categories/0/score_threshold",
         ),
         ("not an object", "/rules/0"),
     ],

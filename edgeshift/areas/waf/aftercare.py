@@ -25,6 +25,7 @@ from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Zone, campaign_name
 from edgeshift.model.redacted_path import HIDDEN, LONGEST_PATH
+from edgeshift.profiles import SPECIFICATION, ServiceProfile
 
 LEAST_OF_A_PATH = 3
 """Characters of a path that must be left when its secret parts are."""
@@ -59,10 +60,12 @@ def aftercare(
     *,
     entry: EntryPoint | None = None,
     campaign: str = "CAMPAIGN",
+    profile: ServiceProfile = SPECIFICATION,
 ) -> Aftercare:
     """What is left to do by hand for a zone whose signed ``body`` is now in force, as the entry point
-    ``entry``: as it was read back.
+    ``entry``: as it was read back. ``profile``: what the service is like that takes custom rules.
     """
+    wildcard = profile.wildcard
     review = list(to_do(losses))
     if evidence is None:
         review += [
@@ -89,7 +92,7 @@ def aftercare(
             f" (rule {item.rule}): look at them in the events of the validation window; too little is known"
             " of the path to propose a custom rule"
             for item in evidence.findings
-            if item.kind is Kind.GAP and not _on_path(item.path)
+            if item.kind is Kind.GAP and not _on_path(item.path, wildcard=wildcard)
         ]
     gaps = [item for item in evidence.findings if item.kind is Kind.GAP] if evidence else []
     return Aftercare(
@@ -99,13 +102,13 @@ def aftercare(
         custom_rules=tuple(
             {
                 "action": "managed_challenge",
-                "expression": _on_path(item.path),
+                "expression": _on_path(item.path, wildcard=wildcard),
                 "description": f"Only the previous WAF stopped this (rule {item.rule},"
                 f" {counted(item.requests, 'request')})",
                 "enabled": False,
             }
             for item in gaps
-            if _on_path(item.path)
+            if _on_path(item.path, wildcard=wildcard)
         ),
         review=tuple(review),
         losses=losses,
@@ -121,15 +124,18 @@ def _terraform(zone: Zone, body: Body, entry: EntryPoint) -> str:
         return f"# Nothing is written: {why}.\n"
 
 
-def _on_path(path: str) -> str:
+def _on_path(path: str, *, wildcard: bool) -> str:
     """An expression for a finding's path, which is cut when it is long and may lack parts; empty where so
-    little is left of it that the expression would be about nearly everything.
+    little is left of it that the expression would be about nearly everything. ``wildcard``: whether the
+    service knows the operator of that name; without it, what follows the first part that lacks is left out.
     """
-    quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+    shown = path if wildcard else path.partition(HIDDEN)[0]
+    quoted = shown.replace("\\", "\\\\").replace('"', '\\"')
     if HIDDEN in path:
-        if len(path.replace(HIDDEN, "").strip("/")) < LEAST_OF_A_PATH:
+        if len(shown.replace(HIDDEN, "").strip("/")) < LEAST_OF_A_PATH:
             return ""
-        return f'(http.request.uri.path wildcard "{quoted.replace(HIDDEN, "*")}")'
-    if len(path) < LONGEST_PATH:
+        if wildcard:
+            return f'(http.request.uri.path wildcard "{quoted.replace(HIDDEN, "*")}")'
+    elif len(path) < LONGEST_PATH:
         return f'(http.request.uri.path eq "{quoted}")'
     return f'(starts_with(http.request.uri.path, "{quoted}"))'

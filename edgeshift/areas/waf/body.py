@@ -12,8 +12,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, model_validator
 
-from edgeshift.areas.waf.answers import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
+from edgeshift.areas.waf.answers import (
+    MANAGED_RULESET,
+    OWASP_RULESET,
+    Reading,
+    page_rule_effects,
+    page_rule_patterns,
+)
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
+from edgeshift.areas.waf.plain import plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
@@ -40,7 +48,9 @@ class Adjustment(Part):
     action: str | None = Field(default=None, description="The action to take, such as log or block.")
     enabled: bool | None = Field(default=None, description="Whether the rule or ruleset is on.")
     score_threshold: Annotated[int, NUMBER] | None = Field(
-        default=None, description="The anomaly score from which the OWASP score rule acts."
+        default=None,
+        description="The anomaly score from which the OWASP score rule acts: with `ruleset` and `rule` of it,"
+        f" `{OWASP_RULESET}` and `{OWASP_SCORE_RULE}`.",
     )
 
     @model_validator(mode="after")
@@ -48,6 +58,17 @@ class Adjustment(Part):
         if self.action is None and self.enabled is None and self.score_threshold is None:
             raise ValueError("changes nothing; give action, enabled or score_threshold")
         return self
+
+    def threshold_in_vain(self) -> str | None:
+        """Why its ``score_threshold`` would change nothing, or None: the score rule's own counts, which the
+        configuration always has (docs/service.md §2.4). A file that has such a one is refused; what an
+        earlier version has archived is read.
+        """
+        where = (self.ruleset, self.rule)
+        if self.score_threshold is None or where == (OWASP_RULESET, OWASP_SCORE_RULE):
+            return None
+        right = f"give ruleset: {OWASP_RULESET} and rule: {OWASP_SCORE_RULE}"
+        return f"only the OWASP score rule has one; {right}"
 
 
 class Proposal(BaseModel):
@@ -281,8 +302,8 @@ def _odd_parameters(parameters: object) -> str | None:
 
 
 def rules_digest(stored: Mapping[str, Any] | None) -> str:
-    """The digest of what a zone runs, without what the service assigns; empty where it has no rules that can
-    be read.
+    """The digest of what a zone runs, without what the service assigns to a rule; empty where it has no rules
+    that can be read. Whether they are those that were signed, ``same_rules`` says.
     """
     if stored is None or unsound(stored) is not None:
         return ""
@@ -290,9 +311,17 @@ def rules_digest(stored: Mapping[str, Any] | None) -> str:
 
 
 def same_rules(stored: Mapping[str, Any] | None, signed: Body) -> bool:
-    """Whether what the service stores equals the signed body but for what the service assigns."""
-    return (
-        stored is not None
-        and unsound(stored) is None
-        and canonical_bytes(essence(stored)["rules"]) == canonical_bytes(essence(signed)["rules"])
-    )
+    """Whether what the service stores equals the signed body but for what the service assigns, the version
+    of a managed ruleset where none was signed, and what says nothing.
+    """
+    if stored is None or unsound(stored) is not None:
+        return False
+    try:
+        return _plain_rules(without_given(stored, signed)) == _plain_rules(signed)
+    except RecursionError:
+        # It has a canonical JSON as it is, but is nested too deeply for more.
+        return False
+
+
+def _plain_rules(body: Mapping[str, Any]) -> bytes:
+    return canonical_bytes(plain(body)["rules"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from edgeshift.areas.waf.answers import Reading, page_rule_effects, page_rule_patterns
@@ -146,18 +147,44 @@ _WITHOUT_CASE = re.compile(rf"{_LOWERED}|[a-z_.]+\s+wildcard\b")
 
 
 def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone.
+    """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone, comes
+    before every managed ruleset that is run, and skips all of them.
 
     How the service words the expression is not documented, so the literals in it are compared and not its
     form; in doubt it is not covered, and one skip rule more is proposed.
     """
+    listed = list(rules)
+    executed = [_parameters(rule).get("id") for rule in listed if _runs(rule)]
     return any(
         rule.get("action") == "skip"
         and rule.get("enabled", True)
-        and not (rule.get("action_parameters") or {}).get("rules")
+        and _skips_all(_parameters(rule), executed)
         and _is_about(str(rule.get("expression", "")), pattern)
-        for rule in rules
+        for rule in takewhile(lambda rule: not _runs(rule), listed)
     )
+
+
+def skips_the_rest(parameters: Mapping[str, Any]) -> bool:
+    """Whether a skip rule with these parameters skips whatever comes after it in the entry point."""
+    phases = parameters.get("phases")
+    whole = isinstance(phases, list) and "http_request_firewall_managed" in phases
+    return parameters.get("ruleset") == "current" or whole
+
+
+def _skips_all(parameters: Mapping[str, Any], executed: Iterable[object]) -> bool:
+    if parameters.get("rules"):
+        return False
+    named = parameters.get("rulesets")
+    return skips_the_rest(parameters) or (isinstance(named, list) and all(one in named for one in executed))
+
+
+def _runs(rule: Mapping[str, Any]) -> bool:
+    return rule.get("action") == "execute" and rule.get("enabled", True) is not False
+
+
+def _parameters(rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = rule.get("action_parameters")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _is_about(expression: str, pattern: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from edgeshift.areas.waf.answers import MANAGED_RULESET, OWASP_RULESET, Reading, objects, page_rule_effects
 from edgeshift.areas.waf.body import Effect, effect
 from edgeshift.areas.waf.names import NAMES, OWASP_SCORE_RULE
+from edgeshift.areas.waf.page_rules import skips_the_rest
 
 PARANOIA_LEVELS = tuple(f"paranoia-level-{level}" for level in range(1, 5))
 """The categories that every scoring rule of the core ruleset is in, one each."""
@@ -67,7 +68,7 @@ def _running(body: Mapping[str, Any]) -> tuple[str, ...]:
         if rule.get("enabled", True) is False:
             continue
         if rule.get("action") == "skip" and _says(rule, "true"):
-            if _skips_the_rest(parameters):
+            if skips_the_rest(parameters):
                 break
             named = parameters.get("rulesets")
             skipped |= {str(one) for one in named} if isinstance(named, list) else set()
@@ -75,12 +76,6 @@ def _running(body: Mapping[str, Any]) -> tuple[str, ...]:
         if rule.get("action") == "execute" and ruleset not in skipped and _does_something(rule, ruleset):
             found.append(ruleset)
     return tuple(dict.fromkeys(found))
-
-
-def _skips_the_rest(parameters: Mapping[str, Any]) -> bool:
-    phases = parameters.get("phases")
-    whole = isinstance(phases, list) and "http_request_firewall_managed" in phases
-    return parameters.get("ruleset") == "current" or whole
 
 
 def _does_something(rule: Mapping[str, Any], ruleset: str) -> bool:

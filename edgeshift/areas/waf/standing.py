@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from edgeshift.areas.waf.terraform import EntryPoint, plain
+from edgeshift.areas.waf.plain import LATEST, given_version, plain, without_given
+from edgeshift.areas.waf.terraform import EntryPoint
 from edgeshift.areas.waf.weakness import name_of
 from edgeshift.model.body_changes import changes
 from edgeshift.model.digests import Body
@@ -36,15 +37,16 @@ class Standing(BaseModel):
 def standing(signed: Body, entry: EntryPoint | None, stored: Mapping[str, Any] | None) -> Standing:
     """``stored``: the entry point as the service answers it, None where there is none. ``entry``: as it was
     read back after the migration, where that is known. What makes no difference is none: null, empty lists,
-    the order of a set, what the service assigns.
+    the order of a set, what the service assigns; and the version of a managed ruleset where none was signed,
+    which is noted.
     """
     rules = (stored or {}).get("rules") or []
     odd = [rule for rule in rules if not isinstance(rule, Mapping)] if isinstance(rules, list) else [rules]
     if odd:
         return Standing(changed=("the service's answer has rules that are no objects",))
     before = plain({"name": "", "rules": signed["rules"]})
-    now = plain({"name": "", "rules": rules})
-    notes = []
+    now = plain(without_given({"name": "", "rules": rules}, signed))
+    notes = list(_given(rules, signed["rules"]))
     if stored is None:
         notes.append("the zone has no entry point any more: no managed rules run")
     elif entry is not None:
@@ -53,6 +55,17 @@ def standing(signed: Body, entry: EntryPoint | None, stored: Mapping[str, Any] |
         if entry.name and stored.get("name") != entry.name:
             notes.append("the entry point has another name")
     return Standing(switched=tuple(_switched(before, now)), changed=changes(before, now), notes=tuple(notes))
+
+
+def _given(stored: Sequence[Mapping[str, Any]], signed: Sequence[Any]) -> Iterator[str]:
+    """A sentence for each execute rule whose version was not signed, and is not the newest by its name: the
+    service may give one, and so may somebody, who keeps the ruleset from being updated.
+    """
+    for now, before in zip(stored, signed, strict=False):
+        version = given_version(now, before)
+        if version not in (None, LATEST):
+            which = f"version {str(version)[:20]} of {name_of(now['action_parameters'])}"
+            yield f"the zone runs {which}, where none was signed: the service may have named it, or somebody"
 
 
 def _switched(before: Body, now: Body) -> Iterator[str]:

@@ -41,6 +41,21 @@ def by_digest(bodies: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {body_digest(body): body for body in bodies if is_signable(body)}
 
 
+def without_versions(body: dict[str, Any]) -> dict[str, Any]:
+    """A stored body as it may have been sent: the service may name the version of a managed ruleset where
+    what it was sent did not.
+    """
+    rules = body.get("rules")
+    return {**body, "rules": [_unversioned(rule) for rule in rules]} if isinstance(rules, list) else body
+
+
+def _unversioned(rule: Any) -> Any:
+    parameters = rule.get("action_parameters") if isinstance(rule, dict) else None
+    if not isinstance(parameters, dict) or rule.get("action") != "execute":
+        return rule
+    return {**rule, "action_parameters": {key: parameters[key] for key in parameters if key != "version"}}
+
+
 def is_signable(body: dict[str, Any]) -> bool:
     """Whether a document is a body that people sign."""
     if "rules" in body:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from edgeshift.profiles import DEFAULT, Counting, ProfileName, ServiceProfile, profile_named
-from edgeshift.testbed.invariants.digests import by_digest
+from edgeshift.testbed.invariants.digests import by_digest, without_versions
 from edgeshift.testbed.invariants.installed import names
 from edgeshift.testbed.invariants.keys import EvidenceFile, Roster, Signed
 from edgeshift.testbed.invariants.requests import Request, Seen
@@ -285,7 +285,8 @@ class CheckerInput(Seen):
     @cached_property
     def proposals(self) -> dict[str, dict[str, Any]]:
         """Every body that was seen, by its digest."""
-        return by_digest([*self.bodies, *(body for zone in self.zones for body in zone.bodies)])
+        stored = [body for zone in self.zones for body in zone.bodies]
+        return by_digest([*self.bodies, *stored, *map(without_versions, stored)])
 
     def name(self, zone: str | None) -> str:
         """What people call the zone."""

@@ -101,7 +101,9 @@ class ZoneControl:
         rulesets = self._state.rulesets
         current = rulesets.of_phase(record.id, MANAGED_PHASE)
         if entry_point is not None:
-            current = rulesets.store(record.id, prepared(entry_point, current, now, phase=MANAGED_PHASE))
+            versions = self._state.options.execute_version
+            found = prepared(entry_point, current, now, phase=MANAGED_PHASE, versions=versions)
+            current = rulesets.store(record.id, found)
         self._state.migrations.set_state(record, state or record.standing.actual, current, now)
 
     def _line(self, record: ZoneRecord) -> dict[str, Any]:

@@ -19,6 +19,9 @@ class _Options(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
 
+ExecuteVersion = Literal["absent", "latest", "number"]
+
+
 class Refusal(_Options):
     """How something is refused: HTTP status, the wording, and the code where the service gives one."""
 
@@ -196,6 +199,11 @@ class SimulatorOptions(_Options):
     )
     config_refs: Literal["empty", "given"] = Field(
         "empty", description="whether each rule of the new configuration has a ref already"
+    )
+    execute_version: ExecuteVersion = Field(
+        "absent",
+        description="the version of its managed ruleset that a stored execute rule has which was sent"
+        " without: none, latest, or the present number",
     )
     compatible_after_migration: bool = True
     config_of_migrated: Literal["refuse", "answer"] = "refuse"

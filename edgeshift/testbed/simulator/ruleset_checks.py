@@ -163,7 +163,7 @@ def _execute_errors(parameters: Json, pointer: str) -> list[Json]:
     overrides = parameters.get("overrides", {})
     if not isinstance(overrides, dict):
         return [*errors, wrong(overrides, "overrides", "it must be an object", f"{pointer}/overrides")]
-    errors += _override_errors(overrides, f"{pointer}/overrides")
+    errors += _override_errors(overrides, f"{pointer}/overrides", scores=False)
     for key, name in (("rules", "id"), ("categories", "category")):
         entries = overrides.get(key, [])
         if not isinstance(entries, list):
@@ -174,11 +174,13 @@ def _execute_errors(parameters: Json, pointer: str) -> list[Json]:
             if not isinstance(entry, dict) or not isinstance(entry.get(name), str) or not entry[name]:
                 errors.append(wrong(entry, key, f"it must be an object with {name}", where))
             else:
-                errors += _override_errors(entry, where)
+                errors += _override_errors(entry, where, scores=key == "rules")
     return errors
 
 
-def _override_errors(entry: dict[str, Json], pointer: str) -> list[Json]:
+def _override_errors(entry: dict[str, Json], pointer: str, *, scores: bool) -> list[Json]:
+    """`scores`: whether it may have a threshold, which only the override of a rule has (docs/service.md
+    §2.4)."""
     errors: list[Json] = []
     action = entry.get("action")
     if action is not None and (not isinstance(action, str) or action not in ACTIONS):
@@ -186,7 +188,10 @@ def _override_errors(entry: dict[str, Json], pointer: str) -> list[Json]:
     if not isinstance(entry.get("enabled", True), bool):
         errors.append(wrong(entry["enabled"], "enabled", "it must be a boolean", f"{pointer}/enabled"))
     threshold = entry.get("score_threshold")
-    if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int)):
+    if threshold is not None and not scores:
+        reason = "only the override of a rule has one"
+        errors.append(wrong(threshold, "score_threshold", reason, f"{pointer}/score_threshold"))
+    elif threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int)):
         errors.append(
             wrong(threshold, "score_threshold", "it must be an integer", f"{pointer}/score_threshold")
         )

@@ -10,6 +10,8 @@ from typing import Any
 from edgeshift.testbed.simulator.clock import timestamp
 from edgeshift.testbed.simulator.database import Database
 from edgeshift.testbed.simulator.fleet_file import derived_id
+from edgeshift.testbed.simulator.managed_rulesets import managed_ruleset
+from edgeshift.testbed.simulator.options import ExecuteVersion
 
 MANAGED_PHASE = "http_request_firewall_managed"
 Document = dict[str, Any]
@@ -21,10 +23,16 @@ def new_id() -> str:
 
 
 def prepared(
-    body: Document, current: Document | None, now: datetime, *, phase: str, kind: str = "zone"
+    body: Document,
+    current: Document | None,
+    now: datetime,
+    *,
+    phase: str,
+    kind: str = "zone",
+    versions: ExecuteVersion = "absent",
 ) -> Document:
     """The ruleset that a checked body makes of the current one: the next version, with ids, versions and
-    refs.
+    refs. `versions`: of the managed rulesets whose execute rules name none.
 
     A rule keeps its id when the body names it by `id` or `ref`; its version moves on only when it changed.
     """
@@ -37,7 +45,7 @@ def prepared(
         known = before.get(sent.get("id") or "") or by_ref.get(sent.get("ref") or "")
         if known is not None and known["id"] in used:
             known = None
-        rule = _rule(sent, known, written)
+        rule = _rule(sent, known, written, versions)
         used.add(rule["id"])
         rules.append(rule)
     return {
@@ -52,7 +60,7 @@ def prepared(
     }
 
 
-def _rule(sent: Document, known: Document | None, written: str) -> Document:
+def _rule(sent: Document, known: Document | None, written: str, versions: ExecuteVersion) -> Document:
     kept = {
         key: copy.deepcopy(value)
         for key, value in sent.items()
@@ -60,6 +68,10 @@ def _rule(sent: Document, known: Document | None, written: str) -> Document:
     }
     kept.setdefault("description", "")
     kept.setdefault("enabled", True)
+    if versions != "absent" and kept.get("action") == "execute":
+        ruleset = kept["action_parameters"]["id"]
+        given = managed_ruleset(ruleset)["version"] if versions == "number" else versions
+        kept["action_parameters"].setdefault("version", given)
     identity = known["id"] if known else new_id()
     ref = sent.get("ref") or (known["ref"] if known else identity)
     unchanged = known is not None and all(known.get(key) == value for key, value in kept.items())
@@ -146,9 +158,16 @@ class Rulesets:
         return None if row is None else json.loads(row[0])
 
 
-def seeded(body: Document, zone: str, written: datetime, *, phase: str = MANAGED_PHASE) -> Document:
+def seeded(
+    body: Document,
+    zone: str,
+    written: datetime,
+    *,
+    phase: str = MANAGED_PHASE,
+    versions: ExecuteVersion = "absent",
+) -> Document:
     """A first version whose ids depend on the zone alone, for zones that begin with an entry point."""
-    document = prepared(body, None, written, phase=phase)
+    document = prepared(body, None, written, phase=phase, versions=versions)
     document["id"] = derived_id(zone, "ruleset", phase)
     for place, (rule, sent) in enumerate(zip(document["rules"], body.get("rules") or [], strict=True)):
         rule["id"] = derived_id(document["id"], "rule", str(place))

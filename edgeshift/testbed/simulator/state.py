@@ -144,7 +144,8 @@ class State:
         if given == "log_only":
             body = _logging(body)
         since = parse_timestamp(record.standing.created)
-        document = self.rulesets.store(zone.id, seeded(body, zone.id, since))
+        first = seeded(body, zone.id, since, versions=self._given.execute_version)
+        document = self.rulesets.store(zone.id, first)
         self.migrations.note_mode(record, since - timedelta(microseconds=1), document)
 
 

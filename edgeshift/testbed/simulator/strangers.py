@@ -123,8 +123,10 @@ class Strangers:
         rules = list(write.rules)
         if write.how == "append" and current is not None:
             rules = [*current["rules"], *rules]
-        body = checked_body({"rules": rules}, phase, self._options())
-        document = prepared(body, current, self._clock.now(), phase=phase)
+        options = self._options()
+        body = checked_body({"rules": rules}, phase, options)
+        versions = options.execute_version
+        document = prepared(body, current, self._clock.now(), phase=phase, versions=versions)
         return self._rulesets.store(zone, document)
 
     def _keep(self) -> None:

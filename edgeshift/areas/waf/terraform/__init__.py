@@ -11,7 +11,6 @@ from edgeshift.areas.waf.terraform.files import (
     zone_file,
 )
 from edgeshift.areas.waf.terraform.labels import label_of, labels_of
-from edgeshift.areas.waf.terraform.plain import plain
 from edgeshift.areas.waf.terraform.ranges import DEFAULT_RANGE, IMPORT_BLOCKS, RANGES, SOURCE, ProviderRange
 from edgeshift.areas.waf.terraform.ruleset import EntryPoint, Unwritable
 from edgeshift.areas.waf.terraform.scripts import by_hand
@@ -30,7 +29,6 @@ __all__ = [
     "exported_files",
     "label_of",
     "labels_of",
-    "plain",
     "terraform_version",
     "versions_file",
     "zone_file",

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from edgeshift.areas.waf.plain import LATEST
 from edgeshift.areas.waf.terraform.fields import Field, Fields, Kind
 from edgeshift.areas.waf.terraform.hcl import Item, block, listed, mapped, quoted, unkept
-from edgeshift.areas.waf.terraform.plain import LATEST
 from edgeshift.areas.waf.terraform.ranges import ProviderRange
 from edgeshift.model.digests import SERVICE_ASSIGNED
 from edgeshift.model.fleet import Zone

@@ -52,7 +52,7 @@ def create_ruleset(call: Call) -> Answer:
             f"for phase {phase}"
         )
         raise refuse(400, said, 20217, pointer="/kind")
-    return succeeded(_stored(call, prepared(body, None, call.now, phase=phase)))
+    return succeeded(_stored(call, _prepared(call, body, None, phase)))
 
 
 def put_ruleset(call: Call) -> Answer:
@@ -200,9 +200,13 @@ def _updated(call: Call, phase: str, current: Document | None, sent: Document) -
         expected = {"kind": "zone", "phase": phase}[key]
         if body.get(key, expected) != expected:
             raise refuse(400, f"{key} cannot be changed: it is {expected}", 20021, pointer=f"/{key}")
-    stored = _stored(call, prepared(body, current, call.now, phase=phase))
+    stored = _stored(call, _prepared(call, body, current, phase))
     call.state.strangers.met(call.zone.id, phase, "after_put")
     return succeeded(stored)
+
+
+def _prepared(call: Call, body: Document, current: Document | None, phase: str) -> Document:
+    return prepared(body, current, call.now, phase=phase, versions=call.options.execute_version)
 
 
 def _body(call: Call) -> dict[str, Json]:

@@ -24,6 +24,40 @@ def plain(body: Mapping[str, Any]) -> Body:
     return {"name": found["name"], "rules": [_rule(rule) for rule in found["rules"]]}
 
 
+def without_given(stored: Mapping[str, Any], signed: Mapping[str, Any]) -> Body:
+    """The stored body without versions of managed rulesets that the service may have given itself: those of
+    execute rules whose signed counterpart, the rule in the same place, names none. Whether it gives any is
+    not documented (docs/service.md §2.4). A version that was signed counts.
+    """
+    beside = list(signed.get("rules") or ())
+    found = []
+    for place, rule in enumerate(stored.get("rules") or ()):
+        own = beside[place] if place < len(beside) else None
+        found.append(_unversioned(rule) if given_version(rule, own) is not None else rule)
+    return {**stored, "rules": found}
+
+
+def given_version(stored: object, signed: object) -> object:
+    """The version of its managed ruleset that a stored execute rule names and its signed counterpart does
+    not; None where there is no such.
+    """
+    if not isinstance(stored, Mapping) or not isinstance(signed, Mapping):
+        return None
+    if stored.get("action") != "execute" or signed.get("action") != "execute":
+        return None
+    return _version(stored) if _version(signed) is None else None
+
+
+def _version(rule: Mapping[str, Any]) -> object:
+    parameters = rule.get("action_parameters")
+    return parameters.get("version") if isinstance(parameters, Mapping) else None
+
+
+def _unversioned(rule: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in rule["action_parameters"].items() if key != "version"}
+    return {**rule, "action_parameters": kept}
+
+
 def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"enabled": True, "description": "", **_object(rule)}
     parameters = found.get("action_parameters")
