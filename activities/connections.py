@@ -4,12 +4,12 @@ the clock.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from activities.effects import Effects
+from activities.kept import Kept
 from activities.proof.authority import Authority, NotSigned, RootsUnreadable
 from activities.proof.records import WorkerRecords
 from activities.proof.results import Results
@@ -26,42 +26,25 @@ from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import Credential, Misconfigured, RootsUnread, ServiceClient
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document
+from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document, get_list
 from edgeshift.stores.tickets import TicketSystem
 
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-K = TypeVar("K")
-T = TypeVar("T")
-
 MOST_RUNS = 100
 """Runs of campaigns of which is known whether they came out of a reset."""
 
+MOST_TARGETS = 500_000
+"""Of all frozen lists and plans' readings that are kept: about two kilobytes each. Each commit asks for its
+campaign's list.
+"""
+
+LISTS_IDLE = 3600.0
+"""Seconds after which a list that nobody has asked for may go: a campaign at work asks more often."""
+
 PacerSource = Callable[[CredentialSpec, CampaignSpec], Pacer]
 """Gives the pacer of the user that a credential counts against."""
-
-
-class Kept(Generic[K, T]):
-    """The last few values by their keys, such as digests, so that a batch of zones reads a campaign's
-    specification once.
-    """
-
-    def __init__(self, most: int, load: Callable[[K], Awaitable[T]]) -> None:
-        self._most = most
-        self._load = load
-        self._values: OrderedDict[K, T] = OrderedDict()
-
-    async def get(self, key: K) -> T:
-        """The value for this key."""
-        if key not in self._values:
-            found = await self._load(key)
-            self._values[key] = found
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-            return found
-        self._values.move_to_end(key)
-        return self._values[key]
 
 
 class Connections:
@@ -95,8 +78,7 @@ class Connections:
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)
-        self._targets = Kept(4, self._load_targets)
-        self._readings = Kept(4, self._load_readings)
+        self._lists = Kept(MOST_TARGETS, self._load_list, weighs=len, idle=LISTS_IDLE)
         self._resets = Kept(MOST_RUNS, self._load_reset)
         self._clients: dict[str, tuple[Credential, ServiceClient]] = {}
         self._replaced: list[ServiceClient] = []
@@ -105,11 +87,8 @@ class Connections:
     async def _load_spec(self, digest: str) -> CampaignSpec:
         return (await get_document(self.archive, CampaignSpec, digest)).scaled()
 
-    async def _load_targets(self, digest: str) -> list[Target]:
-        return list((await get_document(self.archive, FrozenTargets, digest)).root)
-
-    async def _load_readings(self, digest: str) -> tuple[str, ...]:
-        return (await get_document(self.archive, PlannedReadings, digest)).root
+    async def _load_list(self, key: tuple[type[FrozenTargets | PlannedReadings], str]) -> list[Any]:
+        return await get_list(self.archive, *key)
 
     async def _load_reset(self, run: tuple[str, str]) -> bool:
         return await was_reset(self.temporal, *run)
@@ -128,11 +107,11 @@ class Connections:
 
     async def targets(self, digest: str) -> list[Target]:
         """A campaign's frozen list."""
-        return await self._targets.get(digest)
+        return await self._lists.get((FrozenTargets, digest))
 
-    async def readings(self, digest: str) -> tuple[str, ...]:
+    async def readings(self, digest: str) -> list[str]:
         """A plan's readings, by the index of each target: the digest of its own, or empty."""
-        return await self._readings.get(digest)
+        return await self._lists.get((PlannedReadings, digest))
 
     async def service(self, spec_digest: str, zone: Zone) -> ServiceClient:
         """The client whose credential is for the zone's account."""

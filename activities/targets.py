@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
@@ -13,12 +12,9 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.boundary import (
-    KNOWN,
-    LONGEST,
     come_to,
     heartbeating,
     hold_of,
-    named,
     named_failures,
     refuse_held,
 )
@@ -26,11 +22,11 @@ from activities.change.area_work import AreaWork
 from activities.circuit import HeldCallActivities
 from activities.connections import Connections
 from activities.naming import some_of
-from activities.stable_read import twice
+from activities.zone_lists import listed_by_all
 from edgeshift.areas import area_of
 from edgeshift.campaign.callers import callers_of
 from edgeshift.campaign.packing import as_text, pack_bits, pack_numbers
-from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     AssessBatch,
     AssessedBatch,
@@ -50,8 +46,7 @@ from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.rate_limit.circuit import Trouble
 from edgeshift.runtime.secret_refs import CredentialMissing
-from edgeshift.service_api import ServiceClient, ServiceError
-from edgeshift.service_api.prefix import without_prefix
+from edgeshift.service_api import ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import (
     AssessedTargets,
@@ -95,7 +90,7 @@ class TargetActivities:
         too_late = area_of(spec.area).too_late
         zones: dict[str, Zone] = {}
         accounts: dict[str, str] = {}
-        for client, found in await self._listed_by_all(message.spec, spec):
+        for client, found in await listed_by_all(self._connections, message.spec, spec):
             for zone, account in found:
                 zones[zone.id] = zone
                 accounts[zone.account] = account
@@ -104,29 +99,6 @@ class TargetActivities:
         chosen = choose(spec, list(zones.values()), accounts)
         chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
         return await self._freeze(message.spec, freeze(chosen, {}, spec.waves))
-
-    async def _listed_by_all(
-        self, digest: str, spec: CampaignSpec
-    ) -> list[tuple[ServiceClient, list[tuple[Zone, str]]]]:
-        """What each credential lists, side by side: one whose user is out of turns, or that is refused,
-        keeps no other from it. Raises what the first of them failed by, those before the others for which
-        trying again is no use; it names all that failed.
-        """
-
-        async def by(credential: CredentialSpec) -> tuple[ServiceClient, list[tuple[Zone, str]]]:
-            client = self._connections.client(digest, spec, credential)
-            return client, await twice("zones.list", partial(listed, client))
-
-        credentials = spec.service.credentials
-        made = await asyncio.gather(*map(by, credentials), return_exceptions=True)
-        failed = {
-            credential.reference: failure
-            for credential, failure in zip(credentials, made, strict=True)
-            if isinstance(failure, BaseException)
-        }
-        if failed:
-            raise _of_all(failed, len(credentials))
-        return [found for found in made if not isinstance(found, BaseException)]
 
     async def _freeze(self, spec_digest: str, targets: list[Target]) -> ResolvedTargets:
         spec = await self._connections.spec(spec_digest)
@@ -299,44 +271,6 @@ def drop_unread(parts: list[str], lines: list[ZoneAssessment], floor: int) -> in
         del lines[-1]
     del parts[-(-len(lines) // LINES_OF_A_PART) :]
     return max(floor, read)
-
-
-def _of_all(failed: Mapping[str, BaseException], count: int) -> BaseException:
-    """The failure that stands for those of several credentials, by reference; of ``count`` in all."""
-    each = {name: named(why) if isinstance(why, KNOWN) else why for name, why in failed.items()}
-
-    def is_final(why: BaseException) -> bool:
-        return isinstance(why, ApplicationError) and why.non_retryable
-
-    first = min(each.values(), key=lambda why: not is_final(why))
-    if len(failed) == 1 or not isinstance(first, ApplicationError):
-        return first
-    words = [f"{name}: {getattr(why, 'message', why)}" for name, why in each.items()]
-    return ApplicationError(
-        f"{len(failed)} of {counted(count, 'credential')} cannot list their zones: {'; '.join(words)}"[
-            :LONGEST
-        ],
-        *first.details,
-        type=first.type,
-        non_retryable=first.non_retryable,
-        next_retry_delay=first.next_retry_delay,
-    )
-
-
-async def listed(client: ServiceClient) -> list[tuple[Zone, str]]:
-    """The zones of a credential, each with the name of its account. Raises ServiceError, and Misconfigured
-    where the service's address lacks its prefix: trying again does not help then.
-    """
-    found = []
-    try:
-        async for zone in client.zones():
-            if zone.account is not None:
-                plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
-                made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
-                found.append((made, zone.account.name))
-    except ServiceError as failure:
-        raise without_prefix(client.base_url, failure) or failure from None
-    return found
 
 
 def enterprise_bits(targets: Sequence[Target]) -> str:

@@ -42,6 +42,17 @@ def percentile(values: Iterable[float], share: float) -> float | None:
     return ordered[max(0, ceil(share * len(ordered)) - 1)]
 
 
+def of_last_tasks(seconds: Sequence[float]) -> dict[str, Any]:
+    """What is told of the tasks in which runs hand their state on. The slowest one waited for a worker or the
+    server, where all processors are busy; packing is what each of them has, and the median judges it.
+    """
+    return {
+        "packing_seconds": median(seconds) if seconds else None,
+        "packing_most_seconds": max(seconds, default=None),
+        "last_tasks_seconds": list(seconds),
+    }
+
+
 def makespan_ratio(
     makespan: float, zones: Mapping[str, int], calls_per_second: float, latency: float
 ) -> float:

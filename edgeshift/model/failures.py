@@ -75,6 +75,7 @@ OF_SERVICE: Mapping[str, Failure] = {
     "ConnectionLost": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
     "GatewayError": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
     "NotUnderstood": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
+    "OddPages": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED, named="NotUnderstood"),
     "QueryFailed": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
     "Redirected": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
     "ServerError": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),

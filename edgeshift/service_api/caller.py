@@ -27,6 +27,7 @@ from edgeshift.service_api.errors import (
     InvalidIdentifier,
     NotUnderstood,
     NoTurn,
+    OddPages,
     RateLimited,
     Redirected,
     ServerError,
@@ -50,6 +51,11 @@ Still = Callable[[], None]
 BeforeSend = Callable[[], Awaitable[Still | None]]
 """Called when a write's turn has come, just before it is sent. What it raises keeps the write from being
 sent. What it returns is called where it has taken so long that another turn was waited for.
+"""
+
+Again = Callable[[ServiceError, int], Awaitable[None]]
+"""Called where a page of a list could not be read, with how often it was tried: returns when it is to be read
+again, and raises where it is not.
 """
 
 MOST_PAGES = 10_000
@@ -248,9 +254,17 @@ class Caller:
         return [item async for item in pages]
 
     async def _paged(
-        self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False, most: int = MOST_PAGES
+        self,
+        call: Call,
+        kind: type[A],
+        *,
+        per_page: int,
+        urgent: bool = False,
+        most: int = MOST_PAGES,
+        again: Again | None = None,
     ) -> AsyncIterator[A]:
-        """The items of a paged list, each once, read page by page.
+        """The items of a paged list, each once, read page by page. ``again``: without it, the first page that
+        fails ends the list.
 
         Raises NotUnderstood where what the pages say of themselves does not fit them, or where there are more
         than ``most``.
@@ -258,7 +272,7 @@ class Caller:
         pages, size = Pages(per_page, most), 0
         while not pages.ended:
             paged = _with_params(call, {"page": str(pages.number), "per_page": str(per_page)})
-            envelope = await self._envelope(paged, urgent=urgent)
+            envelope = await self._page(paged, urgent, again)
             size += envelope.size
             if most <= MOST_PAGES_HELD and size > MOST_BYTES:
                 raise self._not_understood(call, f"the list has more than {MOST_BYTES // 2**20} MB")
@@ -266,9 +280,20 @@ class Caller:
             try:
                 fresh = pages.take(items, self._info(call, envelope))
             except OddList as why:
-                raise self._not_understood(call, str(why)) from None
+                raise call.failed(OddPages, str(why)) from None
             for item in fresh:
                 yield self._read(call, kind, item)
+
+    async def _page(self, call: Call, urgent: bool, again: Again | None) -> Envelope:
+        tried = 0
+        while True:
+            try:
+                return await self._envelope(call, urgent=urgent)
+            except ServiceError as failure:
+                if again is None:
+                    raise
+                tried += 1
+                await again(failure, tried)
 
     async def _cursored(self, call: Call, kind: type[A], *, urgent: bool = False) -> list[A]:
         """Every item of a list whose pages name the next one by a cursor, or of one that is not paged."""

@@ -252,6 +252,10 @@ class NotUnderstood(ServiceError):
     """An answer that is not what docs/service.md describes; the text says what was expected."""
 
 
+class OddPages(NotUnderstood):
+    """What the pages of a list say of themselves does not fit them, as where it has changed meanwhile."""
+
+
 class Redirected(NotUnderstood):
     """A 3xx. Redirects are not followed: a credential goes to the configured service alone."""
 

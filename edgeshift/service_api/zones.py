@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from edgeshift.service_api.caller import Caller, hex_id
+from edgeshift.service_api.caller import Again, Caller, hex_id
 from edgeshift.service_api.models import Account, TokenVerification, Zone
 from edgeshift.service_api.transport import Call
 
@@ -13,9 +13,16 @@ class ZoneCalls(Caller):
     """Finding zones."""
 
     def zones(
-        self, *, account: str | None = None, name: str | None = None, status: str | None = None
+        self,
+        *,
+        account: str | None = None,
+        name: str | None = None,
+        status: str | None = None,
+        again: Again | None = None,
     ) -> AsyncIterator[Zone]:
-        """Every zone that the credential reaches, by name; ``account`` by its identifier."""
+        """Every zone that the credential reaches, by name; ``account`` by its identifier. ``again``: whether
+        a page that fails is read again.
+        """
         params = {"order": "name", "direction": "asc"}
         if account is not None:
             params["account.id"] = hex_id(account, "account id")
@@ -23,7 +30,7 @@ class ZoneCalls(Caller):
             params["name"] = name
         if status is not None:
             params["status"] = status
-        return self._paged(Call("zones.list", "GET", "/zones", params), Zone, per_page=50)
+        return self._paged(Call("zones.list", "GET", "/zones", params), Zone, per_page=50, again=again)
 
     async def zone(self, zone_id: str, *, urgent: bool = False) -> Zone:
         """One zone. Raises NotFound, or Refused for one that the service does not accept."""

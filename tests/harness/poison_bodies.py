@@ -18,8 +18,8 @@ from pydantic import SecretStr
 from activities.change.not_sent import NotSent
 from activities.log_fields.reading import read_zone as read_log_zone
 from activities.log_fields.ruleset_reading import find_ruleset, version_of, versions_since
-from activities.targets import listed
 from activities.waf.zone import read_configuration, read_zone, runs
+from activities.zone_lists import listed
 from edgeshift.areas import esc, log_fields, waf
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.areas.waf.aftercare import aftercare

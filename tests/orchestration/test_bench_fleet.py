@@ -145,6 +145,7 @@ async def test_one_campaign_over_many_zones_is_measured_stage_by_stage(tmp_path:
     found = await measured_many(many, tmp_path / "few", "code", told.append)
     assert found["waiting"]["waiting"] == 38
     assert (found["signed"]["fingerprints"], found["signed"]["refused"]) == (4, 0)
+    assert len(found["signed"]["sign_off_seconds"]) == len(found["signed"]["statement_seconds"]) == 3
     assert found["sweep"]["found_share"] == 1
     assert found["migrated"]["migrated"] >= 10
     assert found["double_commits"] == 0

@@ -8,10 +8,14 @@ import json
 import sqlite3
 import zlib
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from edgeshift.testbed.invariants import wrapped
 from edgeshift.testbed.invariants.leaks import scan, values
 
 SECRET = 'fake-token/+"0123456789abcdefABCDEF'
@@ -120,6 +124,31 @@ def test_a_secret_is_found_in_what_is_packed(tmp_path: Path, content: bytes) -> 
     for cut in (len(content), len(content) - 2):
         (tmp_path / "part").write_bytes(content[:cut])
         assert [one.leaks for one in scan(tmp_path, {"s": SECRET})] == [("s",)]
+
+
+def test_what_only_looks_packed_costs_no_copy_of_all_that_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two bytes in 16,000 look like the beginning of a stream: each is handed a small part of the block. What
+    is packed, and is longer than such a part, is found whole.
+    """
+    given: list[int] = []
+
+    class Watched:
+        def __init__(self, bits: int) -> None:
+            self._stream = zlib.decompressobj(bits)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._stream, name)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            given.append(len(data))
+            return self._stream.decompress(data, most)
+
+    monkeypatch.setattr(wrapped, "zlib", SimpleNamespace(**vars(zlib) | {"decompressobj": Watched}))
+    noise = Random(1).randbytes(300_000)
+    inside = Random(2).randbytes(200_000) + SECRET.encode()
+    block = noise + zlib.compress(inside) + noise
+    assert inside in list(wrapped.unwrapped(block))
+    assert len(given) > 20 and max(given) <= 65_536
 
 
 def test_a_packed_value_is_found_in_a_database_and_its_write_ahead_log(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bench.fleet import figures
 from bench.fleet.__main__ import of_one_code
 from bench.fleet.goals import missed, verdicts
+from bench.fleet.many import Many
 from bench.fleet.page import BEGIN, END, put
 from bench.fleet.parts import KEYS, summed_up
 from bench.fleet.picture import line_chart
@@ -119,6 +121,7 @@ def many(**more: Any) -> dict[str, Any]:
         "course": {"name": "many"},
         "state_bytes": 30_000,
         "packing_seconds": 0.01,
+        "packing_most_seconds": 0.4,
         "listed": {"waves": 2, "seconds": 3.0, "went_on": True},
         "waiting": stage,
         "signed": {
@@ -126,6 +129,8 @@ def many(**more: Any) -> dict[str, Any]:
             "approvers": 3,
             "sign_off_seconds": [0.3],
             "sign_off_most_seconds": 0.3,
+            "statement_seconds": [0.6],
+            "statement_most_seconds": 0.6,
             "refused": 0,
         },
         "sweep": {"found_share": 1.0, "found_within_seconds": 60.0, "terminated": 2},
@@ -152,6 +157,30 @@ def test_signing_for_many_zones_is_judged() -> None:
         "many: state_bytes: 300000, not < 256000",
         "many: signed.sign_off_most_seconds: 1.4, not <= 1",
     ]
+
+
+def test_the_task_that_hands_the_state_on_is_judged_as_it_usually_is() -> None:
+    """By its median: a task waits for a worker and the server, too, and two cores are full then. The slowest
+    is told beside it.
+    """
+    found = figures.of_last_tasks([0.02, 1.3, 0.03])
+    assert found == {
+        "packing_seconds": 0.03,
+        "packing_most_seconds": 1.3,
+        "last_tasks_seconds": [0.02, 1.3, 0.03],
+    }
+    assert missed_by({"many": many(**found)}) == []
+    assert missed_by({"many": many(**figures.of_last_tasks([0.2]))}) == [
+        "many: packing_seconds: 0.2, not < 0.05"
+    ]
+    assert missed_by({"many": many(**figures.of_last_tasks([]))}) == [
+        "many: packing_seconds: not measured (< 0.05)"
+    ]
+
+
+def test_many_zones_have_a_window_that_is_a_number() -> None:
+    """Without a limit, one of ``auto`` would grow to thousands, which no campaign has at a limit."""
+    assert Many(name="many").course.window == 400
 
 
 def test_a_stop_that_is_slow_or_does_not_hold_is_missed() -> None:
@@ -250,6 +279,8 @@ def test_the_page_tells_courses_of_one_part_apart(tmp_path: Path) -> None:
     assert "## One campaign over many zones (zones 40)" in text
     assert "| listed, read and started, seconds | 3 (its last part; it was ended and went on) |" in text
     assert "| all waiting, seconds | 1 |" in text
+    assert "| slowest signature on them put into the archive, seconds | 0.6 |" in text
+    assert "| task that hands the state on, seconds: median (goal < 0.05); slowest | 0.01; 0.4 |" in text
     named = {one.name for one in (tmp_path / "images").iterdir()}
     assert {
         "fleet-paced-1-calls-per-second.svg",

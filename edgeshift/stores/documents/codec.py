@@ -1,23 +1,28 @@
 """How a document becomes the bytes in the archive, and how it is read back.
 
 Everything goes through one pair: ``encoded`` writes canonical JSON (RFC 8785), ``decoded`` reads it as the
-model that it has to be. The four functions below them do this for objects, by digest, and for named records,
-by key.
+model that it has to be. The functions below them do this for objects, by digest, and for named records, by
+key.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, PlainSerializer, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, PlainSerializer, RootModel, ValidationError
 
 from edgeshift.model.digests import NotCanonical, canonical_bytes
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError
 
 Model = TypeVar("Model", bound=BaseModel)
+Item = TypeVar("Item")
+
+SLICE = 1_000
+"""Items of a long list that are made at a time."""
 
 MOST_NAMED = 3
 """How many mistakes of one document an error names."""
@@ -103,6 +108,30 @@ async def put_document(archive: Archive, document: BaseModel, *, verify: bool = 
 async def get_document(archive: Archive, model: type[Model], digest: str) -> Model:
     """The document with this digest. Raises ArchiveError; DocumentUnreadable where it is another thing."""
     return decoded(model, await archive.get_object(digest), digest[:12])
+
+
+async def get_list(archive: Archive, model: type[RootModel[tuple[Item, ...]]], digest: str) -> list[Item]:
+    """The items of a document that is a list. Whatever else the process does goes on meanwhile, which the
+    hundred thousand targets of a campaign would hold up for more than a second: a thread is no help, since
+    the models are made in one go there, too. Raises as ``get_document``.
+    """
+    data = await archive.get_object(digest)
+    try:
+        return await _in_slices(model, json.loads(data))
+    except (ValueError, TypeError, RecursionError):
+        # What is wrong, and where, is told of the whole.
+        return list(decoded(model, data, digest[:12]).root)
+
+
+async def _in_slices(model: type[RootModel[tuple[Item, ...]]], values: Any) -> list[Item]:
+    """Raises ValidationError, and TypeError where it is no list."""
+    if not isinstance(values, list):
+        raise TypeError
+    found: list[Item] = []
+    for first in range(0, len(values), SLICE):
+        found += model.model_validate(values[first : first + SLICE]).root
+        await asyncio.sleep(0)
+    return found
 
 
 async def create_record(archive: Archive, key: str, document: BaseModel, *, lasting: bool = True) -> bool:

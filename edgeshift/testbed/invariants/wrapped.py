@@ -12,6 +12,9 @@ from collections.abc import Iterator
 MOST = 32 * 1024 * 1024
 """Bytes that one part is unpacked to at most."""
 
+SLICE = 64 * 1024
+"""Bytes that a stream is handed at a time."""
+
 DEEPEST = 3
 """How many wrappings one in another are opened."""
 
@@ -41,13 +44,27 @@ def unwrapped(block: bytes, depth: int = DEEPEST) -> Iterator[bytes]:
 def _inflated(block: bytes) -> Iterator[bytes]:
     for pattern, bits in ((_ZLIB, zlib.MAX_WBITS), (_GZIP, zlib.MAX_WBITS | 16)):
         for found in pattern.finditer(block):
-            stream = zlib.decompressobj(bits)
             try:
-                part = stream.decompress(block[found.start() :], MOST)
+                part = _stream(block, found.start(), bits)
             except zlib.error:
                 continue
             if part:
                 yield part
+
+
+def _stream(block: bytes, start: int, bits: int) -> bytes:
+    """What the stream that begins there unpacks to; as far as it goes, where it has no end. Raises zlib.error
+    where there is none, which most beginnings show at once: they are not handed all that follows them.
+    """
+    stream, view = zlib.decompressobj(bits), memoryview(block)
+    parts, room = list[bytes](), MOST
+    for first in range(start, len(block), SLICE):
+        part = stream.decompress(view[first : first + SLICE], room)
+        parts.append(part)
+        room -= len(part)
+        if stream.eof or room <= 0:
+            break
+    return b"".join(parts)
 
 
 def _decoded(block: bytes) -> Iterator[bytes]:

@@ -1,0 +1,211 @@
+"""The list of zones that a campaign begins with: pages that fail, credentials that fail, fleets that change
+meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.circuit import HeldCallActivities, HeldHere
+from activities.connections import Connections
+from activities.targets import TargetActivities
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import ResolvedTargets, ResolveTargets
+from edgeshift.rate_limit.unpaced import Unpaced
+from edgeshift.runtime.clock import SystemClock
+from edgeshift.runtime.settings import Settings
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.simulator.fleet_whole import Fleet
+from tests.service.raw_service import Answer, Request, envelope, http, raw_service
+from tests.service.simulated import Caller, simulated
+from worker.wiring import area_work
+
+ZONES, PAGES = 500, 10
+
+REFUSED = {"kind": "server_error", "status": 502}
+
+
+class Quick(SystemClock):
+    """Waits for nothing, and keeps for how long it was asked to."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        """Return at once."""
+        self.slept.append(seconds)
+        await super().sleep(0)
+
+
+@dataclass
+class Resolving:
+    """The first activity of a plan, for one service."""
+
+    work: TargetActivities
+    spec: str
+    clock: Quick
+
+    async def once(self) -> ResolvedTargets:
+        """One try of it."""
+        return await ActivityEnvironment().run(self.work.resolve, ResolveTargets(spec=self.spec))
+
+
+@asynccontextmanager
+async def resolving(folder: Path, base_url: str, *tokens: str) -> AsyncIterator[Resolving]:
+    """The activity of a campaign over all zones of these tokens."""
+    references = []
+    for number, token in enumerate(tokens):
+        file = folder / f"token-{number}"
+        file.write_text(token)
+        file.chmod(0o600)
+        references.append({"token": f"file:{file}", "user": f"u{number}"})
+    service = {"base_url": base_url, "credentials": references, "request_limit": "5s"}
+    spec = CampaignSpec.model_validate({"name": "all", "targets": {"all": True}, "service": service})
+    nobody: Any = None
+    clock = Quick()
+    archive = Archive(Settings(state_dir=folder / "state").archive)
+    connections = Connections(nobody, archive, clock, lambda credential, campaign: Unpaced(), str(folder))
+    held = HeldCallActivities(connections, HeldHere(clock))
+    digest = await archive.put_json(spec.model_dump(mode="json"))
+    try:
+        yield Resolving(TargetActivities(connections, area_work(connections), held), digest, clock)
+    finally:
+        await connections.close()
+
+
+def fleet() -> Fleet:
+    """Many zones, and two users that reach each of them."""
+    return Fleet.model_validate(
+        {
+            "users": [{"email": "one@example.org"}, {"email": "two@example.org"}],
+            "credentials": [
+                {"label": "one", "user": "one@example.org"},
+                {"label": "two", "user": "two@example.org"},
+            ],
+            "zones": [{"name": f"z{number}.example", "plan": "pro"} for number in range(ZONES)],
+        }
+    )
+
+
+@asynccontextmanager
+async def many(folder: Path, *labels: str) -> AsyncIterator[tuple[Resolving, Caller]]:
+    """The activity for credentials of the simulator, and the simulator."""
+    made = fleet()
+    tokens = [one.value for one in made.credentials if one.label in labels]
+    async with (
+        simulated(folder / "simulator", fleet=made) as call,
+        resolving(folder, call.server.base_url, *tokens) as play,
+    ):
+        yield play, call
+
+
+async def asked(call: Caller, label: str) -> Counter[int]:
+    """The calls for pages of the list with this credential, by their status."""
+    found = await call.journal(call="zones.list", limit=1000)
+    return Counter(one["status"] for one in found if one["credential"] == label)
+
+
+async def test_a_page_that_fails_is_read_again_and_no_other(tmp_path: Path) -> None:
+    """Every fifth call goes wrong, and the first try has the whole list."""
+    async with many(tmp_path, "one") as (play, call):
+        for nth in range(5, 2 * PAGES + 1, 5):
+            await call.control("POST", "faults", {**REFUSED, "match": {"call": "zones.list", "nth": nth}})
+        assert (await play.once()).count == ZONES
+        assert await asked(call, "one") == {200: 2 * PAGES, 502: 4}
+        assert play.clock.slept == [0.2] * 4
+
+
+@pytest.mark.parametrize(
+    "fault,named,calls",
+    [
+        (REFUSED, "GatewayError", 4),
+        ({"kind": "server_error", "status": 403}, "Forbidden", 1),
+        ({"kind": "rate_limit", "retry_after": 7}, "RateLimited", 1),
+    ],
+)
+async def test_a_page_that_stays_away_ends_the_try(
+    tmp_path: Path, fault: dict[str, Any], named: str, calls: int
+) -> None:
+    """After four calls; what is final, and what the limit refuses, at once."""
+    async with many(tmp_path, "one") as (play, call):
+        await call.control("POST", "faults", {**fault, "match": {"call": "zones.list"}})
+        with pytest.raises(ApplicationError) as raised:
+            await play.once()
+        assert raised.value.type == named
+        assert (await asked(call, "one")).total() == calls
+
+
+async def test_a_credential_that_fails_costs_the_others_nothing(tmp_path: Path) -> None:
+    """Its list begins again within the try, and each page of the others is read twice, as ever."""
+    async with many(tmp_path, "one", "two") as (play, call):
+        flaps = {**REFUSED, "match": {"call": "zones.list", "credential": "two"}, "times": 9}
+        await call.control("POST", "faults", flaps)
+        assert (await play.once()).count == ZONES
+        assert await asked(call, "one") == {200: 2 * PAGES}
+        assert await asked(call, "two") == {200: 2 * PAGES, 502: 9}
+
+
+def page(request: Request, count: int, total: int | None = None) -> Answer:
+    """A page of a list of so many zones, which says that there are ``total``."""
+    number, size = int(request.query["page"][0]), int(request.query["per_page"][0])
+    zones = [
+        {
+            "id": f"{index:032x}",
+            "name": f"z{index:05}.example",
+            "account": {"id": "a" * 32, "name": "A"},
+            "plan": {"legacy_id": "pro"},
+        }
+        for index in range(count)
+    ][(number - 1) * size : number * size]
+    info = {
+        "page": number,
+        "per_page": size,
+        "count": len(zones),
+        "total_count": total or count,
+        "total_pages": -(-count // size),
+    }
+    return http(200, envelope(zones, result_info=info))
+
+
+def odd_looks(*odd: int) -> Callable[[Request], Answer]:
+    """Lists of 120 zones; those of these numbers, from 1, end before they are whole."""
+    looks = 0
+
+    def answer(request: Request) -> Answer:
+        nonlocal looks
+        looks += request.query["page"] == ["1"]
+        return page(request, 120, 121 if looks in odd else None)
+
+    return answer
+
+
+async def test_a_list_that_changes_while_it_is_read_is_one_of_the_looks(tmp_path: Path) -> None:
+    """A zone that came or went spoils that look, and the next two agree."""
+    for odd in ((1,), (2,), (1, 2)):
+        async with (
+            raw_service(odd_looks(*odd)) as service,
+            resolving(tmp_path, service.base_url, "t") as play,
+        ):
+            assert (await play.once()).count == 120
+            assert len(service.requests) == 3 * (4 if odd != (1,) else 3)
+
+
+async def test_a_list_that_is_never_whole_is_not_believed(tmp_path: Path) -> None:
+    """Four looks, and the try ends with what was odd about it."""
+    async with (
+        raw_service(odd_looks(1, 2, 3, 4)) as service,
+        resolving(tmp_path, service.base_url, "t") as play,
+    ):
+        with pytest.raises(ApplicationError, match="ended after 120 of 121 items") as raised:
+            await play.once()
+        assert raised.value.type == "NotUnderstood" and not raised.value.non_retryable
+        assert len(service.requests) == 3 * 4
