@@ -24,9 +24,7 @@ AT_ONCE = 40
 SECONDS = 1800.0
 
 
-def steps_done(
-    processes: int, zones: int, waits: float = 0.0, readers: int = 0
-) -> tuple[int, int, int, int]:
+def steps_done(processes: int, zones: int, waits: float = 0.0, readers: int = 0) -> tuple[int, int, int, int]:
     """How many steps come to their end at the real pace of one user, how many calls they make, and how many
     tries end without a turn: each has half a minute, for whose first turn it waits half of it, or ``waits``
     before; where that is not enough it tries again a minute later. And how many calls that are not urgent
@@ -203,4 +201,3 @@ def test_a_step_that_cannot_begin_in_time_does_not_wait() -> None:
         await pacer.aclose()
 
     skipping(scenario)
-
