@@ -253,7 +253,9 @@ class Looks:
         return _told_as(index, attempt, result, outcome, shown)
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
-        return await standing_of(self._connections, self._work, batch.area, batch.spec, target)
+        # The rest of its batch waits for it, and the sweep: a campaign's backlog must not go first.
+        there = self._connections
+        return await standing_of(there, self._work, batch.area, batch.spec, target, urgent=True)
 
     async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
         handle = self._connections.temporal.get_workflow_handle(

@@ -25,22 +25,28 @@ PAUSES = (0.5, 2.0)
 
 
 async def standing_of(
-    connections: Connections, work: Mapping[Area, AreaWork], area: Area, spec_digest: str, target: Target
+    connections: Connections,
+    work: Mapping[Area, AreaWork],
+    area: Area,
+    spec_digest: str,
+    target: Target,
+    *,
+    urgent: bool = False,
 ) -> tuple[ZoneOutcome | None, str]:
     """Where the service shows the target, tried a few times: one unreadable zone must not hold a campaign up.
-    Raises ServiceError, SecretRefError.
+    ``urgent``: other targets wait until it was read. Raises ServiceError, SecretRefError.
     """
     part, spec = work[area], await connections.spec(spec_digest)
     client = await connections.service(spec_digest, target.zone)
     try:
         for pause in PAUSES:
             try:
-                return await part.standing(client, spec, target.zone)
+                return await part.standing(client, spec, target.zone, urgent=urgent)
             except ServiceError as failure:
                 refuse_held(failure)
                 activity.logger.info("reading %s again: %s", target.zone.name, failure)
                 await connections.clock.sleep(pause)
-        return await part.standing(client, spec, target.zone)
+        return await part.standing(client, spec, target.zone, urgent=urgent)
     except DocumentUnreadable as damaged:
         # It may stand for what was sent, and for what of it stands.
         return ZoneOutcome.UNKNOWN, _not_known(damaged)

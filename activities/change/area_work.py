@@ -73,9 +73,10 @@ class AreaWork(Protocol):
         ...
 
     async def standing(
-        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
     ) -> tuple[ZoneOutcome | None, str]:
         """Where the service shows a target whose workflow closed without a word: the outcome, if it shows
-        one, and what it shows, briefly. Raises ServiceError.
+        one, and what it shows, briefly. ``urgent``: other targets wait until it was read. Raises
+        ServiceError.
         """
         ...

@@ -115,10 +115,10 @@ class EscWork(AreaWork):
         return await self._closed(step, result)
 
     async def standing(
-        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
     ) -> tuple[ZoneOutcome | None, str]:
         """By the scope's setting, read twice. One that shows a secret alone says nothing of it."""
-        off, alone = shows(await twice("esc.get", lambda: client.esc(zone.scope), shows))
+        off, alone = shows(await twice("esc.get", lambda: client.esc(zone.scope, urgent=urgent), shows))
         if off:
             return ZoneOutcome.UNKNOWN, "the service shows esc off, but nobody has watched it to the end"
         if alone:

@@ -214,10 +214,10 @@ class LogFieldsWork(AreaWork):
         return await put_document(self._connections.archive, document, verify=True)
 
     async def standing(
-        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
     ) -> tuple[ZoneOutcome | None, str]:
         """By the zone's rules and log jobs. Of the requests of its change some may have been made."""
-        reading = await read_sound(client, zone)
+        reading = await read_sound(client, zone, urgent=urgent)
         wanted = spec.log_fields.wanted(zone.id, zone.name)
         if lacking := log_fields.lacking(reading, wanted, client.profile):
             campaign = campaign_id(spec.name)

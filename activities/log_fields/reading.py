@@ -60,9 +60,9 @@ async def read_zone(client: ServiceClient, zone: Zone, *, urgent: bool = False) 
     )
 
 
-async def read_sound(client: ServiceClient, zone: Zone) -> log_fields.Reading:
+async def read_sound(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:
     """A zone's reading whose rules can be counted and compared. Raises NotUnderstood where they cannot."""
-    reading = await read_zone(client, zone)
+    reading = await read_zone(client, zone, urgent=urgent)
     if odd := log_fields.unsound(reading.rules):
         raise NotUnderstood(odd, call="rulesets.get", outcome=Outcome.READ)
     return reading

@@ -136,10 +136,12 @@ class WafWork(AreaWork):
         return await unless_hurried(step.fence, self._look(step, result, body), result)
 
     async def standing(
-        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
     ) -> tuple[ZoneOutcome | None, str]:
         """By the zone's status and, where the campaign has sent a commit, its stored rules, each twice."""
-        status = await twice("waf.status", lambda: client.waf_status(zone.id), lambda found: told(found.raw))
+        status = await twice(
+            "waf.status", lambda: client.waf_status(zone.id, urgent=urgent), lambda found: told(found.raw)
+        )
         migrated, state = told(status.raw)
         if not migrated:
             return None, f"the service shows {state[:30]}"

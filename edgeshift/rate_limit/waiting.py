@@ -12,6 +12,11 @@ from dataclasses import dataclass
 from edgeshift.rate_limit.errors import TurnRefused
 from edgeshift.rate_limit.terms import Lane
 
+IN_A_ROW = 7
+"""Turns that others have at most, one after the other, before one who waits and is not urgent. At full pace
+somebody urgent always waits, and a plan, a list or the readings of a campaign would wait until its end.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class Waiting:
@@ -28,12 +33,14 @@ class Waiting:
 
 class Line:
     """Whoever waits: steps that have begun first, then the urgent ones, then all others, each in the order of
-    its arrival.
+    its arrival; of eight turns in a row, these others have one.
     """
 
     def __init__(self) -> None:
         self._ahead: deque[Waiting] = deque()
         self._lanes: dict[Lane, deque[Waiting]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
+        self._in_a_row = 0
+        """Turns that went by since somebody waits who is not urgent, or since the last one of these."""
 
     def __len__(self) -> int:
         return sum(map(len, self._all()))
@@ -58,16 +65,12 @@ class Line:
 
     def next(self, may_go: Callable[[Waiting], bool]) -> Waiting | None:
         """Whose turn it is, of those who may go; it waits no longer, nor do those who have left."""
-        for waiting in self._all():
-            place = 0
-            while place < len(waiting):
-                one = waiting[place]
-                if not one.turn.done() and not may_go(one):
-                    place += 1
-                    continue
-                del waiting[place]
-                if not one.turn.done():
-                    return one
+        normal = self._lanes[Lane.NORMAL]
+        order = self._all() if self._in_a_row < IN_A_ROW else (normal, *self._all())
+        for waiting in order:
+            if (one := _first(waiting, may_go)) is not None:
+                self._in_a_row = self._in_a_row + 1 if normal and waiting is not normal else 0
+                return one
         return None
 
     def refuse(self, why: Callable[[Waiting], TurnRefused | None]) -> None:
@@ -89,3 +92,17 @@ class Line:
 
     def _all(self) -> tuple[deque[Waiting], ...]:
         return (self._ahead, self._lanes[Lane.URGENT], self._lanes[Lane.NORMAL])
+
+
+def _first(waiting: deque[Waiting], may_go: Callable[[Waiting], bool]) -> Waiting | None:
+    """Take out the first one who may go, and those before it who have left."""
+    place = 0
+    while place < len(waiting):
+        one = waiting[place]
+        if not one.turn.done() and not may_go(one):
+            place += 1
+            continue
+        del waiting[place]
+        if not one.turn.done():
+            return one
+    return None

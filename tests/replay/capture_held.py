@@ -8,16 +8,21 @@ from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.messages import ZonePhase
-from edgeshift.model.fleet import campaign_id
+from edgeshift.messages import Blocked, ZonePhase
+from edgeshift.model.fleet import campaign_id, quota_id
 from tests.harness.aimed.scene import Stalled
-from tests.kit import REVOKED, TOO_MANY_RULES, fleet_of, scene
+from tests.kit import REVOKED, TOO_MANY_RULES, eventually, fleet_of, scene
 from tests.kit.called_off import CalledOff
 from tests.kit.held import fault, stands_still
+from tests.kit.planned import start_by_plan
 from tests.replay.capture_planned import JOB, LOG_FIELDS
 from tests.replay.capture_reversible import ESC
 from tests.replay.capture_reversible import zone as esc_zone
 from tests.replay.keeping import is_in, keep
+from workflows.campaign.batches import GIVEN_UP_TOGETHER
+
+MANY = GIVEN_UP_TOGETHER + 10
+"""Permits: more than are given up in one activity."""
 
 
 async def held_up(client: Client, folder: Path) -> None:
@@ -90,3 +95,25 @@ async def called_off(client: Client, folder: Path) -> None:
     async with scene(client, folder, fleet, interceptors=[CalledOff()]) as play:
         await play.sign_everything(120)
         await keep("zone-migrated-though-called-off", play.zone("late.example"))
+
+
+async def many_given_up(client: Client, folder: Path) -> None:
+    """A campaign that is paused while each of its zones has a permit, of more than one batch, and no turn."""
+    fleet = fleet_of(*({"name": f"z{number}.example", "plan": "pro"} for number in range(MANY)))
+    # So slow that no sweep comes between, and with a plan's readings: else most of it are other words.
+    slow: dict[str, Any] = {"time_scale": 1_000.0, "sweep": "4h", "window": MANY}
+    async with scene(client, folder, fleet, begin=False, paced=True, **slow) as play:
+        await start_by_plan(play)
+        await play.until(lambda seen: sum(item.zones for item in seen.waiting) == MANY, 600)
+        service = play.spec.service
+        quota = client.get_workflow_handle(quota_id(service.caller(service.credentials[0])))
+        await quota.signal("blocked", Blocked(seconds=300))
+        await play.sign([item.fingerprint for item in (await play.summary()).waiting])
+
+        async def all_permitted() -> bool:
+            return (await play.summary()).permits_out == MANY
+
+        await eventually(all_permitted, 120, "every zone has its permit")
+        await play.ask("pause")
+        await keep("campaign-many-given-up", play.campaign)
+        await quota.terminate("the scene is over")

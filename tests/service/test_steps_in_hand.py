@@ -24,12 +24,13 @@ AT_ONCE = 40
 SECONDS = 1800.0
 
 
-def steps_done(processes: int, zones: int, waits: float = 0.0) -> tuple[int, int, int]:
-    """How many steps come to their end at the real pace of one user, how many calls are made, and how many
+def steps_done(processes: int, zones: int, waits: float = 0.0, readers: int = 0) -> tuple[int, int, int, int]:
+    """How many steps come to their end at the real pace of one user, how many calls they make, and how many
     tries end without a turn: each has half a minute, for whose first turn it waits half of it, or ``waits``
-    before; where that is not enough it tries again a minute later.
+    before; where that is not enough it tries again a minute later. And how many calls that are not urgent
+    are made, where each process has so many ``readers``.
     """
-    done = made = in_vain = 0
+    done = made = in_vain = read = 0
     terms = PaceTerms(limit=1200, window=300)
 
     async def scenario(clock: Callable[[], float]) -> None:
@@ -74,32 +75,51 @@ def steps_done(processes: int, zones: int, waits: float = 0.0) -> tuple[int, int
                 else:
                     await asyncio.sleep(60)
 
-        await asyncio.gather(*map(zone, range(zones)))
+        async def reader(number: int) -> None:
+            nonlocal read
+            while clock() < end:
+                await pacers[number % processes].acquire(Lane.NORMAL)
+                read += clock() < end
+                await asyncio.sleep(0.1)
+
+        await asyncio.gather(*map(zone, range(zones)), *map(reader, range(processes * readers)))
         for pacer in pacers:
             await pacer.aclose()
 
     skipping(scenario)
-    return done, made, in_vain
+    return done, made, in_vain, read
 
 
 @pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
 def test_no_turn_is_spent_on_what_does_not_come_to_its_end(processes: int, zones: int) -> None:
     """Else a full window spends the whole limit, and commits nothing, for good."""
-    done, made, _ = steps_done(processes, zones)
+    done, made, _, _ = steps_done(processes, zones)
     possible = 1200 / 300 * 0.9 * SECONDS / CALLS
     assert done > 0.9 * possible, (done, made)
     assert made < 1.05 * CALLS * done
 
 
-def test_few_steps_wait_for_a_turn_in_vain() -> None:
+@pytest.mark.parametrize("readers", [0, 4])
+def test_few_steps_wait_for_a_turn_in_vain(readers: int) -> None:
     """By default a step waits for its first turn for a minute and a half: as long as a worker or two need for
-    all that they have in hand, however many zones have permits.
+    all that they have in hand, however many zones have permits, and with a plan beside them.
     """
-    done, _, few = steps_done(2, 300, waits=CommitSpec().waits_for_turn.total_seconds())
+    wait = CommitSpec().waits_for_turn.total_seconds()
+    done, _, few, _ = steps_done(2, 300, waits=wait, readers=readers)
     assert few < 0.1 * done, (done, few)
     # With half of the send window alone.
-    done, _, many = steps_done(2, 300)
+    done, _, many, _ = steps_done(2, 300, readers=readers)
     assert many > 0.2 * done, (done, many)
+
+
+@pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
+def test_what_is_not_urgent_has_an_eighth_beside_a_full_window(processes: int, zones: int) -> None:
+    """A plan or a list of the same user is not to wait for hours; and what begins comes to its end still."""
+    done, made, _, read = steps_done(processes, zones, readers=4)
+    assert read > 0.1 * (made + read), (done, made, read)
+    possible = 1200 / 300 * 0.9 * 7 / 8 * SECONDS / CALLS
+    assert done > 0.9 * possible, (done, made)
+    assert made < 1.05 * CALLS * done
 
 
 def test_what_has_begun_goes_first() -> None:

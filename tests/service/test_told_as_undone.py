@@ -37,10 +37,10 @@ class ReadSlowly(WafWork):
         super().__init__(self.door.gate.connections)
 
     async def standing(
-        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
     ) -> tuple[ZoneOutcome | None, str]:
         """What the zone was before."""
-        found = await super().standing(client, spec, zone)
+        found = await super().standing(client, spec, zone, urgent=urgent)
         await _changed(self.door)
         return found
 

@@ -110,11 +110,11 @@ class AlwaysHttpsWork(AreaWork):
         return await self._put(step, wanted)
 
     async def standing(
-        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
     ) -> tuple[ZoneOutcome | None, str]:
         """By the setting, read twice."""
         wanted = spec.section(AlwaysHttpsSection).value
-        found = (await read(client, zone)).value
+        found = (await read(client, zone, urgent=urgent)).value
         if found == wanted:
             return ZoneOutcome.UNKNOWN, f"the setting is {found}, but nobody has watched it to the end"
         return None, f"the setting is {found}"
