@@ -114,9 +114,9 @@ test-faults: test-binaries ## Every fault at every step, then at random; SHARE=5
 	$(BIN)/python -m tests.harness run --share $(or $(SHARE),all) --seed $(or $(SEED),1) $(if $(ONLY),--family $(ONLY))
 	$(if $(SHARE)$(ONLY),,$(BIN)/python -m tests.harness table)
 
-test-forgeries: setup ## What an enemy would forge at the door and beside running campaigns; COUNT=1600, SEED=1
+test-forgeries: setup ## What an enemy would forge at the door and beside running campaigns; COUNT=2000, SEED=1
 	@mkdir -p out
-	$(BIN)/python -m tests.forgeries run --count $(or $(COUNT),1600) --seed $(or $(SEED),1)
+	$(BIN)/python -m tests.forgeries run --count $(or $(COUNT),2000) --seed $(or $(SEED),1)
 
 test-mutants: setup ## Wrong versions of edgeshift: whether the fault harness finds each
 	@mkdir -p out

@@ -20,6 +20,7 @@ from edgeshift.messages import Announce, ReportKind, ZoneStart
 from edgeshift.model.fleet import Area, Plan, ZoneOutcome
 from edgeshift.service_api.made import counting
 from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.archive_keys import is_key
 from edgeshift.stores.documents import CallsMade, TargetCalls, calls_folder, create_record
 
 log = structlog.get_logger("edgeshift.worker")
@@ -75,6 +76,9 @@ class Counts:
     def _of(self, area: Area, campaign: str, run: str) -> Campaign:
         now = time.monotonic()
         folder = calls_folder(area, campaign.rpartition("/")[2], run)
+        if not is_key(folder):
+            # By a message of anybody's: where nothing can be recorded, nothing is kept of it.
+            return Campaign(now, now)
         return self._campaigns.setdefault(folder, Campaign(now, now))
 
     async def record(self, *, all_of_it: bool = False) -> None:

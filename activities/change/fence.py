@@ -27,7 +27,7 @@ from activities.change.intents import (
 from activities.change.judging import judged
 from activities.change.not_sent import NotSent
 from activities.change.own import begun_by, record_of
-from activities.change.permits import NO_PERMIT, is_named
+from activities.change.permits import NO_ATTEMPT, NO_PERMIT, is_counted, is_named
 from activities.change.rollbacks import settled_before
 from activities.change.step_time import StepTime
 from activities.connections import Connections
@@ -95,6 +95,8 @@ class Fence:
         """
         if not is_named(self.change.permit):
             raise NotSent(NO_PERMIT, stands=True)
+        if not is_counted(self.change.start):
+            raise NotSent(NO_ATTEMPT, unsigned=NotSigned(NO_ATTEMPT))
         if self.change.step is Step.ROLL_BACK and (until := await self._change_arrives()):
             await self.connections.clock.sleep(
                 min(until - self.time.now(), self.change.window / 2).total_seconds()

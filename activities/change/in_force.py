@@ -34,7 +34,9 @@ async def may_be_in_force(connections: Connections, zone: Zone, area: Area, own:
 
 async def _is_undone(connections: Connections, commit: SentBefore, backs: list[SentBefore]) -> bool:
     for back in backs:
-        later = _order(back.record) > _order(commit.record)
+        undoes, made = back.record, commit.record
+        # A rollback's attempt is a message's word: it has to be of a later time as well.
+        later = _order(undoes) > _order(made) and undoes.at >= made.at
         if later and await is_seen(connections, back.key) and await is_effective(connections, back.key):
             return True
     return False

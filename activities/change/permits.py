@@ -1,16 +1,18 @@
-"""What anything is recorded for: permits of a name that one can have, and targets that people have signed.
+"""What anything is recorded for: permits of a name that one can have, attempts and runs that a campaign can
+have, and targets that people have signed.
 
-Whoever can start activities names both as they like, and what a worker records is signed by it.
+Whoever can start activities names them as they like, and what a worker records is signed by it.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
 
+from activities.change.own import run_of
 from activities.connections import Connections
 from activities.proof.authority import NotSigned
 from edgeshift.authority.door import starts_then, target_refused
-from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.records import SignedRecords, may_have_results
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
@@ -20,10 +22,19 @@ from edgeshift.stores.archive_keys import is_part
 
 NO_PERMIT = "its permit has a name that no campaign gives one"
 
+NO_ATTEMPT = "it is of an attempt or a run that no campaign has"
+
 
 def is_named(permit: Permit) -> bool:
     """Whether a permit has a name under which its records are found, and which is in nobody's way."""
     return is_part(permit.name)
+
+
+def is_counted(start: ZoneStart) -> bool:
+    """Whether a campaign can have the attempt and the run that a message names: only then can anybody begin
+    it, and find what is recorded of it and how it ended.
+    """
+    return may_have_results(run_of(start), start.attempt)
 
 
 class SignedTargets:

@@ -14,6 +14,7 @@ from temporalio import activity
 
 from activities.change.intent_records import EFFECTIVE, ClosedAs, beside_of, closed_as, surely_now
 from activities.connections import Connections
+from edgeshift.authority.records import statement_at
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -52,14 +53,6 @@ class _Sent:
             return False
         return (mine.at, self.key) > (others.at, other.key)
 
-    def is_covered(self, result: ResultStatement | None) -> bool:
-        """Whether a result of its run was signed after it, of its attempt or a later one, which has taken it
-        up. Results are told to the second.
-        """
-        if result is None or result.attempt < (self.record.attempt or 0):
-            return False
-        return result.issued >= self.record.at.replace(microsecond=0)
-
 
 @dataclass(frozen=True)
 class _SentToTarget:
@@ -72,6 +65,14 @@ class _SentToTarget:
     others: list[_Sent]
     unread: ArchiveError | None
 
+    def runs_of(self, one: _Sent) -> list[str]:
+        """The run that it names, and those that commits under its signed start do: they are one campaign's,
+        and an end that is signed for one of them is the end of all (own.py).
+        """
+        start = one.record.start
+        alike = [other.record.run for other in self.commits if start and other.record.start == start]
+        return sorted({run for run in (one.record.run, *alike) if run is not None})
+
 
 async def settled_before(connections: Connections, start: ZoneStart) -> ResultStatement | None:
     """What a worker has signed of the campaign's commits at the target, where all that may be in force are
@@ -80,7 +81,7 @@ async def settled_before(connections: Connections, start: ZoneStart) -> ResultSt
     spec, sent = await connections.spec(start.spec), await _sent_to(connections, start)
     last: ResultStatement | None = None
     for one in sent.commits:
-        if (result := await _settled(connections, spec, one)) is None:
+        if (result := await _end_of(connections, spec, one, sent, ZoneOutcome.SETTLED)) is None:
             return None
         last = result
     if last is not None and sent.unread is not None:
@@ -95,7 +96,8 @@ async def is_over(connections: Connections, start: ZoneStart) -> bool:
     """
     spec, sent = await connections.spec(start.spec), await _sent_to(connections, start)
     for one in sent.commits:
-        if await _settled(connections, spec, one) is None and await _is_open(connections, spec, one, sent):
+        end = await _end_of(connections, spec, one, sent, ZoneOutcome.SETTLED)
+        if end is None and await _is_open(connections, spec, one, sent):
             return False
     if sent.unread is not None:
         raise sent.unread
@@ -109,7 +111,7 @@ async def _is_open(connections: Connections, spec: CampaignSpec, one: _Sent, sen
     if not backs:
         return not one.seen
     for back in backs:
-        if back.is_covered(await _result(connections, spec, back, ZoneOutcome.ROLLED_BACK)):
+        if await _end_of(connections, spec, back, sent, ZoneOutcome.ROLLED_BACK) is not None:
             return False
     # It was seen undone, or answered, and may not have stayed so: it is tried again, but not for ever.
     return surely_now(connections) < min(back.record.at for back in backs) + _tried_for(spec)
@@ -136,22 +138,35 @@ async def _is_replaced(connections: Connections, one: _Sent, others: list[_Sent]
     return False
 
 
-async def _settled(connections: Connections, spec: CampaignSpec, one: _Sent) -> ResultStatement | None:
-    result = await _result(connections, spec, one, ZoneOutcome.SETTLED)
-    return result if one.is_covered(result) else None
-
-
-async def _result(
-    connections: Connections, spec: CampaignSpec, one: _Sent, outcome: ZoneOutcome
+async def _end_of(
+    connections: Connections, spec: CampaignSpec, one: _Sent, sent: _SentToTarget, outcome: ZoneOutcome
 ) -> ResultStatement | None:
-    if one.record.run is None:
-        return None
+    """The result of this outcome that covers it, in whichever run of its signed start; or None."""
     zone = one.key.split("/")[1]
-    try:
-        return (await connections.results.proven(spec, one.record.run, zone, back=True)).get(outcome)
-    except ArchiveError as failure:
-        activity.logger.warning("not known whether it was seen to its end: %s", failure)
-        return None
+    for run in sent.runs_of(one):
+        try:
+            result = (await connections.results.proven(spec, run, zone, back=True)).get(outcome)
+            if result is not None and await _covers(connections, result, one):
+                return result
+        except ArchiveError as failure:
+            activity.logger.warning("not known whether it was seen to its end: %s", failure)
+    return None
+
+
+async def _covers(connections: Connections, result: ResultStatement, one: _Sent) -> bool:
+    """Whether a result was signed after what was sent: of its attempt, or a later one, which has taken it up;
+    or of the same proposal, where the archive says so as well. An attempt is the word of whoever had it sent,
+    and a clock that runs ahead holds no rollback. Results are told to the second. Raises ArchiveError.
+    """
+    record = one.record
+    if result.issued < record.at.replace(microsecond=0):
+        return False
+    if result.attempt >= (record.attempt or 0):
+        return True
+    if result.proposal != record.digest:
+        return False
+    stored = connections.archive.stored_at
+    return await stored(statement_at(result.campaign, result.digest)) > await stored(one.key)
 
 
 async def _sent_to(connections: Connections, start: ZoneStart) -> _SentToTarget:

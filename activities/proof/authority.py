@@ -225,7 +225,7 @@ class Authority:
         raises NotSigned where what people signed was used for that, where nobody has signed that its attempt
         begins, or where the hour is full by now: only here does a try take its place of that.
         """
-        if earlier.used or change.start.attempt > 1:
+        if earlier.used or change.start.attempt != 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)
         await self._refuse_full(change, spec, now, sent=True)
 

@@ -13,7 +13,7 @@ from temporalio import activity
 
 from activities.proof.authority import Authority, NotSigned, Specs, Targets
 from activities.proof.begun_targets import BegunTargets
-from edgeshift.authority.records import Flooded, SignedRecords
+from edgeshift.authority.records import Flooded, SignedRecords, may_have_results
 from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.authority.worker_pen import WorkerPen
@@ -125,8 +125,13 @@ class Results:
         proposal: str = "",
         seen: str = "",
     ) -> None:
-        """As ``record``, of a target's attempt that is named."""
+        """As ``record``, of a target's attempt that is named, where it is one that a campaign can have."""
         if self._pen is None:
+            return
+        if not may_have_results(run, attempt):
+            activity.logger.warning(
+                "not signed that %s is %s in attempt %d: no campaign has it", zone, outcome, attempt
+            )
             return
         spec, now = await self._specs(spec_digest), self._clock.now().replace(microsecond=0)
         result = ResultStatement(
@@ -156,7 +161,7 @@ class Results:
         Raises ArchiveError.
         """
         roots = self._roots()
-        if roots is None or (attempt is not None and attempt < 1):
+        if roots is None or not may_have_results(run, 1 if attempt is None else attempt):
             return {}
         if back:
             roots = roots.forgiving

@@ -41,8 +41,13 @@ class Recorded:
 
 def sent_of(record: Intent) -> Sent:
     """What a record says was about to be sent."""
-    attempt, digests = record.attempt or 0, (record.digest, record.fingerprint)
-    return Sent(record.step, attempt, *digests, run=record.run, start=record.start)
+    digests = record.digest, record.fingerprint
+    return Sent(record.step, attempt_of(record), *digests, run=record.run, start=record.start)
+
+
+def attempt_of(record: Intent) -> int:
+    """In which attempt a request was sent; the first, where its record says none."""
+    return 1 if record.attempt is None else record.attempt
 
 
 def earlier_in(request: Intent, some: Sequence[Recorded], ends: Ends) -> Earlier:

@@ -19,7 +19,7 @@ from edgeshift.authority.statements import (
 )
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Step
-from edgeshift.model.fleet import Target
+from edgeshift.model.fleet import MOST_ATTEMPTS, Target
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 
 GRACE = timedelta(minutes=10)
@@ -178,8 +178,10 @@ def begun_again(
     counts for this start alone, and for zones of the accounts alone that its author is limited to; also after
     its time, since the attempt has begun by then; and not before it.
     """
-    if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:
+    if asked.attempt == 1 or asked.step is Step.ROLL_BACK:
         return None
+    if not 1 <= asked.attempt <= MOST_ATTEMPTS:
+        return f"no campaign counts attempt {asked.attempt}"
     since, before = start.statement.issued, asked.earlier.begun
     if before is not None:
         # People's words are told to the second.

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from edgeshift.authority.statements import (
+    LONGEST_NAME,
     AgainStatement,
     Attested,
     BadStatement,
@@ -29,8 +30,9 @@ from edgeshift.authority.statements import (
     orders,
     sealed,
 )
+from edgeshift.model.fleet import MOST_ATTEMPTS
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing, ArchiveUnavailable
-from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
+from edgeshift.stores.archive_keys import NO_KEY, is_key, is_part, shown
 
 MOST = 2_000
 """Names that are looked at in one place. Where there are more, nothing there counts: somebody floods it. The
@@ -88,6 +90,13 @@ def decisions_at(campaign: str, subject: str) -> str:
 def results_at(campaign: str, run: str, zone: str, attempt: int | None = None) -> str:
     """Where the results of one attempt of a campaign's target are found, or of all."""
     return f"signed/{campaign}/result/{run}/{zone}" + (f"/{attempt}" if attempt is not None else "")
+
+
+def may_have_results(run: str, attempt: int = 1) -> bool:
+    """Whether a run of a campaign can have this name, and this attempt, by which results are found. Of others
+    workers have signed none.
+    """
+    return is_part(run) and len(run) <= LONGEST_NAME and 1 <= attempt <= MOST_ATTEMPTS
 
 
 def statement_at(campaign: str, digest: str) -> str:

@@ -35,7 +35,8 @@ Moment = Annotated[AwareDatetime, PlainSerializer(datetime.isoformat, return_typ
 Nonce = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-Named = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+LONGEST_NAME = 100
+Named = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 OptionalDigest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 
 MOST_ZONES = 10_000

@@ -26,14 +26,14 @@ from edgeshift.model.fleet import Plan
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
+from tests.forgeries.attempts import FORGERIES, TOGETHER
 from tests.forgeries.doors import Guarded, guarded
-from tests.forgeries.kinds import FORGERIES, TOGETHER
 from tests.forgeries.running import playing
 from tests.forgeries.running.listed import AREAS, some
 
 FIGURES = Path("out/forgeries.json")
 
-DEFAULT = 1_600
+DEFAULT = 2_000
 RUNNING = 0.75
 """How many are tried, and which share of them beside running campaigns: each kind there once in each area,
 and as many again as there is room for in the other phases.

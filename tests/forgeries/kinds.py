@@ -302,43 +302,6 @@ async def _shown(door: Guarded, by: str) -> Guarded | None:
     return replace(door, shown=evidence)
 
 
-async def _signed_hours_ago(door: Guarded) -> None:
-    """The fingerprint was approved, and the zone then changed by that."""
-    now = datetime.now(UTC)
-    await door.begin(issued=now - timedelta(hours=9))
-    await door.approve_alike(issued=now - timedelta(hours=8))
-    await door.sent_before(f"{door.campaign}-1", 6)
-
-
-@alone
-async def an_approval_of_what_was_rolled_back(door: Guarded) -> None:
-    """The target is as it was before, and the permit has another name."""
-    await _signed_hours_ago(door)
-    await door.sent_before(f"{door.campaign}-back", 5, step=Step.ROLL_BACK.value)
-
-
-@alone
-async def an_attempt_that_nobody_has_begun(door: Guarded) -> Guarded:
-    """A forged ``retry`` of a zone whose change nobody has seen."""
-    await _signed_hours_ago(door)
-    return door.with_start(attempt=2)
-
-
-@alone
-async def an_attempt_that_an_earlier_word_began(door: Guarded) -> Guarded:
-    """An operator has signed that the attempt before it begins."""
-    await _signed_hours_ago(door)
-    await door.again("retry", issued=datetime.now(UTC) - timedelta(hours=7))
-    return door.with_start(attempt=2)
-
-
-@alone
-async def a_retry_of_another_start(door: Guarded) -> Guarded:
-    await _signed_hours_ago(door)
-    await door.again("retry", start="6" * 64)
-    return door.with_start(attempt=2)
-
-
 @alone
 async def a_reopening_of_a_rehearsals_service(door: Guarded) -> None:
     """It would void a rejection; another person has approved since."""

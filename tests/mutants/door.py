@@ -247,7 +247,7 @@ AT_THE_DOOR = (
         [
             Edit(
                 DOOR,
-                "    if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:\n",
+                "    if asked.attempt == 1 or asked.step is Step.ROLL_BACK:\n",
                 "    if asked.attempt or asked.step is Step.ROLL_BACK:\n",
             )
         ],

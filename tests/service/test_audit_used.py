@@ -125,6 +125,16 @@ async def test_an_attempt_that_nobody_began_does_not_hold(how: str, done: Audite
     assert not said_of(done, await done.export())
 
 
+@pytest.mark.parametrize("attempt", [0, -1, 256])
+async def test_an_attempt_that_no_campaign_counts_does_not_hold(attempt: int, done: Audited) -> None:
+    """Whatever was signed, before it and since what was sent was taken back."""
+    await was_rolled_back(done)
+    await again(done, 2)
+    await approved(done, 2.5)
+    await done.send(done.zones[0], "p-3", attempt=attempt, at=later(3))
+    assert f"no campaign counts attempt {attempt}" in said_of(done, await done.export())
+
+
 async def test_a_step_that_nobody_signs_needs_a_word_too(done: Audited) -> None:
     """A validation of a second attempt; not the way back of one."""
     await done.send(done.zones[0], "v", step=Step.VALIDATE.value, attempt=2, at=later(3))

@@ -15,8 +15,8 @@ from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Plan
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.terms import Lane
+from tests.forgeries.attempts import FORGERIES
 from tests.forgeries.doors import guarded
-from tests.forgeries.kinds import FORGERIES
 from tests.service.gate_kit import Gate, gate
 from tests.service.test_called_off import READINGS, Turns, begun
 

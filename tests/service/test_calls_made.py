@@ -112,6 +112,20 @@ async def test_what_could_not_be_recorded_stays_counted(archive: Fails) -> None:
     assert (await measured_calls(archive, Area.WAF))[False] == Measured("spring", 5, 6.0)
 
 
+@pytest.mark.parametrize("run", ["a b", "..", "x" * 300])
+async def test_a_run_that_is_no_part_of_a_name_keeps_nothing_from_being_recorded(
+    run: str, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can have something done for a zone names it as they like."""
+    monkeypatch.setitem(RUNS, "odd", run)
+    counts = Counts(archive)
+    ended(counts, "odd", made(counts, "odd", [5] * 5), ZoneOutcome.MIGRATED)
+    names = made(counts, "spring", [5] * 5)
+    ended(counts, "spring", names, ZoneOutcome.MIGRATED)
+    await counts.record(all_of_it=True)
+    assert (await measured_calls(archive, Area.WAF))[False] == Measured("spring", 5, 5.0)
+
+
 async def test_strange_records_do_no_harm(archive: Archive) -> None:
     """Whoever writes in the archive cannot keep a plan from being shown, by a name or by what is in it."""
     await archive.create_once("calls/waf/spring/run-1/20260101T000000000000-1", b'{"zones": 3}')

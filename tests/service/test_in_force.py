@@ -94,3 +94,13 @@ async def test_what_no_worker_has_signed_may_have_its_place(kept: Kept) -> None:
     """Whoever asks looks at the service."""
     kept.lay(KEY, await unsigned(kept, KEY, intent()))
     assert await stands(kept) and not await seen(kept)
+
+
+async def test_no_attempt_that_a_message_names_has_a_rollback_come_later(kept: Kept) -> None:
+    """A rollback needs nobody's word that its attempt begins: what was sent after it stands."""
+    await kept.sent(at=NOW - 3 * LATER)
+    await kept.sent(BACK, step="roll_back", attempt=255, at=NOW - 2 * LATER)
+    await seen_through(kept.connections, ZONE, Area.ESC, {KEY, BACK})
+    assert not await stands(kept)
+    await kept.sent(f"{KEY}-2", attempt=2, at=NOW)
+    assert await stands(kept)

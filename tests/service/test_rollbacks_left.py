@@ -89,6 +89,73 @@ async def test_nothing_opens_again_what_was_settled(
         assert await left(door) is False
 
 
+async def of_another_run(door: Guarded) -> None:
+    """Half of it was sent by a message that names another run; the zone's own attempt has sent the rest."""
+    await beside(door, await sent(door, "half", 6, run="another", start=door.start), why=ClosedAs.ANSWERED)
+
+
+async def of_a_later_attempt(door: Guarded) -> None:
+    """An operator has signed that all begin again, and it was sent as of an attempt that none has come to."""
+    await beside(door, await sent(door, "half", 6, attempt=200, start=door.start), why=ClosedAs.ANSWERED)
+
+
+async def of_both(door: Guarded) -> None:
+    half = await sent(door, "half", 6, run="another", attempt=200, start=door.start)
+    await beside(door, half, why=ClosedAs.ANSWERED)
+
+
+@pytest.mark.parametrize("half", [of_another_run, of_a_later_attempt, of_both], ids=lambda one: one.__name__)
+async def test_what_was_settled_is_so_for_whoever_has_sent_a_part_of_it(half: Any, tmp_path: Path) -> None:
+    """Under the same signed start, by a message that names the run and the attempt."""
+    async with guarded(tmp_path) as door:
+        now = datetime.now(UTC).replace(microsecond=0)
+        await door.begin(issued=now - 8 * HOUR)
+        await door.approve_alike(issued=now - 7 * HOUR)
+        await half(door)
+        await beside(door, await sent(door, "own", 5, start=door.start), why=ClosedAs.ANSWERED)
+        back = await door.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+        assert not back.settled
+        await signed(door, ZoneOutcome.SETTLED)
+        back = await door.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK, permit=2)
+        assert (back.status, back.final, back.settled) == (
+            ChangeStatus.NOTHING_HAPPENED,
+            True,
+            "a" * 64,
+        ), back
+        assert await left(door) is False
+
+
+async def under_another_start(door: Guarded) -> None:
+    await sent(door, "other", 6, run="another", start="5" * 64)
+
+
+async def of_another_proposal(door: Guarded) -> None:
+    await sent(door, "other", 6, digest="6" * 64, attempt=2, start=door.start)
+
+
+async def after_it_was_settled(door: Guarded) -> None:
+    await sent(door, "other", -0.1, run="another", start=door.start)
+
+
+async def stored_after_it_was_settled(door: Guarded) -> None:
+    """By a clock that is behind that of whoever has signed the end."""
+    await sent(door, "other", 0.3, attempt=2, start=door.start)
+
+
+OPEN = (under_another_start, of_another_proposal, after_it_was_settled, stored_after_it_was_settled)
+
+
+@pytest.mark.parametrize("other", OPEN, ids=lambda one: one.__name__)
+async def test_what_was_settled_says_nothing_of_what_is_another_matter(other: Any, tmp_path: Path) -> None:
+    """It may still be taken back."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await beside(door, await sent(door, "own", 6, start=door.start), seen=True, why=ClosedAs.ANSWERED)
+        await signed(door, ZoneOutcome.SETTLED)
+        await other(door)
+        assert await left(door) is True
+
+
 async def left(door: Guarded, **start: Any) -> bool:
     """Whether something is left that a rollback may undo."""
     asked = door.gate.start.model_copy(update=start)

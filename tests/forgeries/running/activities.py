@@ -51,7 +51,7 @@ from tests.forgeries.running.dresses import (
     in_its_own_name,
     of_another_zone,
 )
-from tests.forgeries.running.scheduling import PERMITS, PLANTED, SPECS, ZONES, done, waits
+from tests.forgeries.running.scheduling import ATTEMPTS, PERMITS, PLANTED, SPECS, ZONES, done, waits
 
 NOT_TRIED: dict[str, str] = {}
 """Activities that workers register and that no forgery has done, each with the reason."""
@@ -76,7 +76,7 @@ def _change(dress: Dress, step: Step | None = None, **more: Any) -> Change:
     return Change(**{**said, **more})
 
 
-@done("change_zone", *ZONES, *PERMITS, *SPECS, *PLANTED, queue=Queue.CHANGES)
+@done("change_zone", *ZONES, *ATTEMPTS, *PERMITS, *SPECS, *PLANTED, queue=Queue.CHANGES)
 async def _changed(a: Attack, dress: Dress) -> Change:
     return _change(dress)
 

@@ -22,7 +22,7 @@ from tests.forgeries.running.dresses import (
     in_its_own_name,
     with_a_planted_proposal,
 )
-from tests.forgeries.running.scheduling import PLANTED, SPECS, ZONES, done, waits
+from tests.forgeries.running.scheduling import ATTEMPTS, PLANTED, SPECS, ZONES, done, waits
 
 A_MOMENT = timedelta(seconds=1)
 
@@ -37,7 +37,7 @@ async def _prepared(a: Attack, dress: Dress) -> Prepare:
     return Prepare(start=dress.start)
 
 
-@waits("verify_waf_zone", *ZONES, *SPECS, *PLANTED)
+@waits("verify_waf_zone", *ZONES, *ATTEMPTS, *SPECS, *PLANTED)
 async def _verified(a: Attack, dress: Dress) -> Verify:
     prepared = dress.prepared
     return Verify(
@@ -77,8 +77,8 @@ async def _probed(a: Attack, dress: Dress) -> Probe:
     return Probe(start=dress.start, prepared=dress.prepared, sequence=60_000)
 
 
-@waits("settle_esc_scope", *ZONES, *SPECS, *PLANTED)
-@waits("settle_log_fields_zone", *ZONES, *SPECS, *PLANTED)
+@waits("settle_esc_scope", *ZONES, *ATTEMPTS, *SPECS, *PLANTED)
+@waits("settle_log_fields_zone", *ZONES, *ATTEMPTS, *SPECS, *PLANTED)
 async def _settled(a: Attack, dress: Dress) -> Confirm:
     return Confirm(
         start=dress.start,
@@ -89,8 +89,8 @@ async def _settled(a: Attack, dress: Dress) -> Confirm:
     )
 
 
-@waits("watch_esc_scope", *ZONES, *SPECS, *PLANTED)
-@waits("watch_log_fields_zone", *ZONES, *SPECS, *PLANTED)
+@waits("watch_esc_scope", *ZONES, *ATTEMPTS, *SPECS, *PLANTED)
+@waits("watch_log_fields_zone", *ZONES, *ATTEMPTS, *SPECS, *PLANTED)
 async def _watched(a: Attack, dress: Dress) -> Watch:
     return Watch(
         start=dress.start,

@@ -15,7 +15,7 @@ from edgeshift.areas.esc.report import ProbeReport, summary
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
-from edgeshift.model.fleet import Zone
+from edgeshift.model.fleet import MOST_ATTEMPTS, Zone
 from edgeshift.probes import Baseline
 from edgeshift.stores.documents import Proposal, put_document
 from edgeshift.stores.documents.areas.esc import ProbedProposal
@@ -24,7 +24,10 @@ from tests.forgeries.running.attack import BOTH, ENEMY, Attack
 
 SENT_BEFORE = timedelta(minutes=1)
 HIGH = 60_000
-"""An attempt that nobody began."""
+"""An attempt that nobody began, nor ever will."""
+
+TO_COME = 200
+"""An attempt that a target may come to, and nobody began."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,33 @@ async def in_another_run(a: Attack) -> Dress:
     """As of a run of the campaign that never was: what people have signed counts for it all the same."""
     dress = await in_its_own_name(a)
     return replace(dress, start=dress.start.model_copy(update={"origin": f"{ENEMY}-run"}))
+
+
+async def _in_attempt(a: Attack, attempt: int) -> Dress:
+    dress = await in_its_own_name(a)
+    return replace(dress, start=dress.start.model_copy(update={"attempt": attempt}))
+
+
+async def in_an_attempt_to_come(a: Attack) -> Dress:
+    """As of one that a campaign could count."""
+    return await _in_attempt(a, TO_COME)
+
+
+async def before_the_first_attempt(a: Attack) -> Dress:
+    """As of one that nobody would have to begin."""
+    return await _in_attempt(a, 0)
+
+
+async def in_a_run_without_a_name(a: Attack) -> Dress:
+    """As of a run whose records would be found by nobody."""
+    dress = await in_its_own_name(a)
+    nameless = {"origin": "", "campaign_run": ""}
+    return replace(dress, start=dress.start.model_copy(update=nameless))
+
+
+async def on_the_way_back_in_the_last_attempt(a: Attack) -> Dress:
+    """As if the change were taken back in an attempt after which none can come."""
+    return replace(await _in_attempt(a, MOST_ATTEMPTS), back=True)
 
 
 async def on_the_way_back(a: Attack) -> Dress:

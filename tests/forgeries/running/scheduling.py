@@ -20,14 +20,18 @@ from tests.forgeries.running.attack import ENEMY, Attack, Trace
 from tests.forgeries.running.dresses import (
     Dress,
     Dressing,
+    before_the_first_attempt,
     below_what_was_sent,
     by_a_strangers_proxy,
     by_a_strangers_service,
     in_a_later_attempt,
+    in_a_run_without_a_name,
+    in_an_attempt_to_come,
     in_another_run,
     in_its_own_name,
     of_another_zone,
     on_the_way_back,
+    on_the_way_back_in_the_last_attempt,
     under_a_name_of_two_parts,
     under_an_empty_name,
     with_a_planted_proposal,
@@ -49,6 +53,12 @@ Made = TypeVar("Made", bound=BaseModel)
 Make = Callable[[Attack, Dress], Awaitable[Made]]
 
 ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt, in_another_run)
+ATTEMPTS: tuple[Dressing, ...] = (
+    in_an_attempt_to_come,
+    before_the_first_attempt,
+    in_a_run_without_a_name,
+    on_the_way_back_in_the_last_attempt,
+)
 PERMITS: tuple[Dressing, ...] = (under_an_empty_name, under_a_name_of_two_parts, below_what_was_sent)
 SPECS: tuple[Dressing, ...] = (by_a_strangers_service, by_a_strangers_proxy)
 PLANTED: tuple[Dressing, ...] = (

@@ -1,0 +1,90 @@
+"""Forgeries of which attempt and run something is sent in: what has been sent before is sent once more, or
+something that nobody has begun. Each must lead to nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from edgeshift.messages import Step
+from edgeshift.model.fleet import MOST_ATTEMPTS
+from tests.forgeries.doors import Guarded
+from tests.forgeries.kinds import FORGERIES, TOGETHER, alone
+
+__all__ = ["FORGERIES", "TOGETHER"]
+"""All there are, these among them."""
+
+
+async def _signed_hours_ago(door: Guarded) -> None:
+    """The fingerprint was approved, and the zone then changed by that."""
+    now = datetime.now(UTC)
+    await door.begin(issued=now - timedelta(hours=9))
+    await door.approve_alike(issued=now - timedelta(hours=8))
+    await door.sent_before(f"{door.campaign}-1", 6)
+
+
+@alone
+async def an_approval_of_what_was_rolled_back(door: Guarded) -> None:
+    """The target is as it was before, and the permit has another name."""
+    await _signed_hours_ago(door)
+    await door.sent_before(f"{door.campaign}-back", 5, step=Step.ROLL_BACK.value)
+
+
+@alone
+async def an_attempt_that_nobody_has_begun(door: Guarded) -> Guarded:
+    """A forged ``retry`` of a zone whose change nobody has seen."""
+    await _signed_hours_ago(door)
+    return door.with_start(attempt=2)
+
+
+@alone
+async def an_attempt_that_an_earlier_word_began(door: Guarded) -> Guarded:
+    """An operator has signed that the attempt before it begins."""
+    await _signed_hours_ago(door)
+    await door.again("retry", issued=datetime.now(UTC) - timedelta(hours=7))
+    return door.with_start(attempt=2)
+
+
+@alone
+async def a_retry_of_another_start(door: Guarded) -> Guarded:
+    await _signed_hours_ago(door)
+    await door.again("retry", start="6" * 64)
+    return door.with_start(attempt=2)
+
+
+async def _approved_since(door: Guarded) -> None:
+    """What was rolled back has been approved once more, as for another zone of the fingerprint; an operator
+    has signed that all begin again.
+    """
+    await an_approval_of_what_was_rolled_back(door)
+    await door.again("retry", issued=datetime.now(UTC) - timedelta(hours=4))
+    await door.approve_alike()
+
+
+@alone
+async def an_attempt_before_the_first(door: Guarded) -> Guarded:
+    """Of which nobody has to sign that it begins, and which has sent nothing yet."""
+    await _approved_since(door)
+    return door.with_start(attempt=0)
+
+
+@alone
+async def an_attempt_after_the_last(door: Guarded) -> Guarded:
+    """As far as a campaign counts: no result could be of it."""
+    await _approved_since(door)
+    return door.with_start(attempt=MOST_ATTEMPTS + 1)
+
+
+@alone
+async def a_run_without_a_name(door: Guarded) -> Guarded:
+    """What is recorded of it keeps the zone's own attempt from being sent."""
+    await door.begin()
+    await door.approve()
+    return door.with_start(origin="", campaign_run="")
+
+
+@alone
+async def a_run_of_two_words(door: Guarded) -> Guarded:
+    await door.begin()
+    await door.approve()
+    return door.with_start(origin="a run", campaign_run="a run")
