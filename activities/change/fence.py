@@ -250,6 +250,8 @@ class Fence:
         meanwhile.
         """
         await self._refuse_what_was_stopped()
+        # What can no more be sent takes no place of the roots' caps.
+        self.check_time()
         await self._refuse_what_was_used()
         if self.change.step is Step.ROLL_BACK and not self.begun and await self._change_arrives():
             raise NotSent("what it undoes may still be on its way", turn=False)
