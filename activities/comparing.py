@@ -12,8 +12,7 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
-from activities.change.found import may_be_own
-from activities.change.own import own_in
+from activities.change.found import OWN_COMMIT, Whose, whose_found
 from activities.connections import Connections
 from activities.standing import fits, on_record, settled_by, standing_of, where_undone
 from edgeshift.messages import ComparedOutcomes, CompareOutcomes, ToldWrong
@@ -98,20 +97,17 @@ class Comparing:
             )
             if shown is not told:
                 return _wrong(target, index, told, shown, said)
-            if told in CLAIMS and not await self._is_own(target, told, attempt):
+            whose = await whose_found(
+                connections, batch.spec, batch.origin, target.zone, max(1, attempt), told
+            )
+            if whose is Whose.OWN:
+                return _wrong(target, index, told, ZoneOutcome.MIGRATED, OWN_COMMIT)
+            if told in CLAIMS and whose is Whose.ANOTHERS:
                 # It is so, and from now on on record.
                 await connections.results.of_listed(
                     batch.spec, batch.targets, batch.origin, target.zone.id, max(1, attempt), told
                 )
             return None
-
-    async def _is_own(self, target: Target, told: ZoneOutcome, attempt: int) -> bool:
-        """Whether a target that is told to have been found changed may have been changed by this campaign."""
-        if told is not ZoneOutcome.ALREADY_MIGRATED:
-            return False
-        batch = self._batch
-        own = await own_in(self._connections, batch.spec, batch.origin)
-        return await may_be_own(self._connections, target.zone, batch.area, own, max(1, attempt))
 
 
 def _wrong(target: Target, index: int, told: ZoneOutcome, shown: ZoneOutcome | None, said: str) -> ToldWrong:

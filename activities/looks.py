@@ -24,6 +24,7 @@ from temporalio.service import RPCError
 
 from activities.boundary import come_to, hold_of, refuse_held
 from activities.change.area_work import AreaWork
+from activities.change.found import OWN_COMMIT, Whose, whose_found
 from activities.change.in_force import may_be_in_force
 from activities.change.own import own_in
 from activities.connections import Connections
@@ -244,7 +245,11 @@ class Looks:
         except (ServiceError, SecretRefError) as failure:
             refuse_held(failure)
             outcome, shown = ZoneOutcome.UNKNOWN, f"the service could not be read: {failure}"
-        if outcome in CLAIMS:
+        # It is changed, whoever says that it was found so: whose doing that is, is on record.
+        whose = await whose_found(connections, batch.spec, run, target.zone, attempt, outcome)
+        if whose is Whose.OWN:
+            outcome, shown = ZoneOutcome.MIGRATED, OWN_COMMIT
+        if outcome in CLAIMS and whose is not Whose.MAY_BE_OWN:
             await connections.results.of_listed(
                 batch.spec, batch.targets, run, target.zone.id, attempt, outcome
             )

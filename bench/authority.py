@@ -18,8 +18,9 @@ from rich.table import Table
 from ruamel.yaml import YAML
 from temporalio.client import Client
 
+from activities.change.beside import others_of
 from activities.change.earlier import earlier_of
-from activities.change.intents import commit_may_show, request_answered
+from activities.change.intents import request_answered
 from activities.connections import Connections
 from activities.proof.authority import Authority
 from edgeshift.areas.evidence import EvidenceVerdict
@@ -302,9 +303,9 @@ async def _recorded(there: Connections, change: Change) -> float:
     record that it was answered: milliseconds of CPU.
     """
     zone, area = change.start.target.zone, change.start.area
-    key, limit = intent_key(zone, area, change.permit.name), timedelta(minutes=30)
+    key = intent_key(zone, area, change.permit.name)
     before = time.process_time()
-    assert not await commit_may_show(there, zone, area, limit)
+    assert not await others_of(there, change)
     now = datetime.now(UTC)
     intent = Intent(
         step="commit",
@@ -317,7 +318,7 @@ async def _recorded(there: Connections, change: Change) -> float:
         permit=change.permit.name,
     )
     assert await there.records.create(key, intent)
-    assert not await commit_may_show(there, zone, area, limit, beside=change.permit.name)
+    assert not await others_of(there, change, beside=change.permit.name)
     await request_answered(there, key)
     return (time.process_time() - before) * 1_000
 

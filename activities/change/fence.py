@@ -12,17 +12,16 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
+from activities.change.beside import Others, others_of
 from activities.change.earlier import earlier_of
-from activities.change.intent_records import OPENED, ClosedAs
+from activities.change.intent_records import OPENED, ClosedAs, by_server
 from activities.change.intents import (
     close_intent,
-    commit_may_show,
     insisting,
     intent_key,
     is_given_up,
     on_the_wire_until,
     request_answered,
-    shows_within,
 )
 from activities.change.judging import judged
 from activities.change.not_sent import NotSent
@@ -32,7 +31,6 @@ from activities.change.rollbacks import settled_before
 from activities.change.step_time import StepTime
 from activities.connections import Connections
 from activities.proof.authority import NotLetByRoots, NotSigned, RootsUnreadable, Targets
-from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.service_api import ServiceError
@@ -49,6 +47,8 @@ TAKEN_BACK_WITHIN = 3.0
 
 Check = Callable[[Change, CampaignSpec, Targets, datetime], Awaitable[None]]
 """Asks whether a change rests on what people signed."""
+
+STILL_ON_ITS_WAY = "another change of the zone may still be on its way"
 
 WITHDRAWS_IN = 0.5
 """Seconds that another is given to withdraw its intent too."""
@@ -168,12 +168,20 @@ class Fence:
 
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
-        an earlier attempt, of a run that was reset, or of another campaign.
+        an earlier attempt, of a run that was reset, or of another campaign. What may only be on its way still
+        is waited for; raises NotSent as without a turn where that takes longer than there is time.
         """
-        if await self._one_may_show():
+        found = await others_of(self.connections, self.change)
+        if found.until is not None and not found.shows:
+            rest = min(found.until - by_server(self.connections), self.time.left() / 2)
+            await self.connections.clock.sleep(max(0.0, rest.total_seconds()))
+            found = await others_of(self.connections, self.change)
+        if found.shows:
             raise NotSent(
                 "a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN, earlier=True
             )
+        if found.until is not None:
+            raise NotSent(STILL_ON_ITS_WAY, turn=False)
         self.alone = True
 
     async def refuse_what_was_sent(self) -> None:
@@ -252,6 +260,8 @@ class Fence:
         meanwhile.
         """
         await self._refuse_what_was_stopped()
+        # What can no more be sent takes no place of the roots' caps.
+        self.check_time()
         await self._refuse_what_was_used()
         if self.change.step is Step.ROLL_BACK and not self.begun and await self._change_arrives():
             raise NotSent("what it undoes may still be on its way", turn=False)
@@ -276,35 +286,23 @@ class Fence:
         NotSent, as nothing where it cannot be seen.
         """
         try:
-            if not await self._another():
+            if not await self._others():
                 return
-            why = "another commit was about to be sent"
+            why = "another change was about to be sent"
             await close_intent(self.connections, self.intent, ClosedAs.NOTHING_CAME, why)
             await self.connections.clock.sleep(WITHDRAWS_IN)
-            gone = not await self._another()
+            found = await self._others()
         except ArchiveError as failure:
             raise NotSent(f"the intents could not be read: {failure}"[:200]) from None
-        if gone:
-            raise NotSent("another commit was about to be sent, and was not")
+        if not found:
+            raise NotSent("another change was about to be sent, and was not")
+        if not found.shows:
+            raise NotSent(STILL_ON_ITS_WAY, turn=False)
         raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
 
-    async def _another(self) -> bool:
-        return await insisting(self.connections, lambda: self._one_may_show(beside=self.change.permit.name))
-
-    async def _one_may_show(self, beside: str = "") -> bool:
-        start = self.change.start
-        # Whoever has waited for an answer counts from there on; of an earlier run nobody has.
-        limit = shows_within(start) if self.change.anew else start.policy.migration_limit
-        # Whoever asks for it: no shorter than the campaign's file says.
-        limit = max(limit, zone_policy(await self.connections.spec(start.spec)).migration_limit)
-        return await commit_may_show(
-            self.connections,
-            start.target.zone,
-            start.area,
-            limit,
-            now=self.time.now(),
-            beside=beside,
-        )
+    async def _others(self) -> Others:
+        there, change = self.connections, self.change
+        return await insisting(there, lambda: others_of(there, change, beside=change.permit.name))
 
     async def _create(self, what: str, step: str) -> bool:
         """Create a record of this permit; False where there is one. Raises NotSent."""

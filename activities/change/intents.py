@@ -155,24 +155,15 @@ async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) 
 
 
 async def commit_may_show(
-    connections: Connections,
-    zone: Zone,
-    area: Area,
-    limit: timedelta,
-    *,
-    answered: bool = False,
-    now: datetime | None = None,
-    beside: str = "",
+    connections: Connections, zone: Zone, area: Area, limit: timedelta, *, answered: bool = False
 ) -> bool:
     """Whether a commit of this zone was sent, by whomever, and may still come to show.
 
     ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
     ``answered``: one whose effect is immediate counts too, where it was answered and nobody has seen it.
-    ``now``: where it is known better than by this machine's clock. ``beside``: what was sent under the
-    permit of this name does not count.
     """
-    now = now or surely_now(connections)
-    async for sent in intents_of(connections, zone, area, beside=beside):
+    now = surely_now(connections)
+    async for sent in intents_of(connections, zone, area):
         key = sent.key
         if not sent.commits or now >= sent.record.at + limit:
             continue

@@ -223,7 +223,7 @@ class Authority:
     ) -> None:
         """The same of a step that is about to be sent, of which is known by now what was sent before it:
         raises NotSigned where what people signed was used for that, where nobody has signed that its attempt
-        begins, or where the hour is full by now: only here does a try take its place of that.
+        begins, or where a cap is full by now: only here, after all this, does a commit take its places.
         """
         if earlier.used or change.start.attempt != 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)

@@ -72,8 +72,8 @@ class CommitCaps:
     async def full(
         self, change: Change, campaign: str, roots: Roots | None, now: datetime, *, sent: bool
     ) -> Cap | None:
-        """The cap that lets no such change through for now, else None: then it has its places. ``campaign``:
-        its name; ``sent``: as ``take`` has it. Raises ArchiveError.
+        """The cap that lets no such change through for now, else None. ``campaign``: its name; ``sent``: as
+        ``take`` has it. Raises ArchiveError.
         """
         if roots is None or not roots.signed or change.step is not Step.COMMIT:
             return None
@@ -83,16 +83,14 @@ class CommitCaps:
     async def take(self, caps: Sequence[Cap], permit: str, *, sent: bool = True) -> Cap | None:
         """Take a place of each; else the one that has none left. Nothing is given back, so that all are
         looked at before any is taken: one that has none left uses up no place of the others. ``sent``:
-        whether it is about to be sent; before that, one of which each try takes a place is only looked at,
-        since a try may never have its turn to call. Raises ArchiveError.
+        whether it is about to be sent; before that, they are only looked at: a try may never have its turn to
+        call, and of which attempt it is, is its caller's word until then. Raises ArchiveError.
         """
         needed = [cap for cap in caps if not await self._is_counted(cap)]
         for cap in needed:
             if not await self._has_room(cap):
                 return cap
-        for cap in needed:
-            if not sent and not cap.counted:
-                continue
+        for cap in needed if sent else ():
             place = await self._place(cap, permit)
             if place is None:
                 return cap

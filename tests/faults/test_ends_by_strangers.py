@@ -123,6 +123,29 @@ async def test_what_a_worker_has_signed_is_told_whatever_a_workflow_ends_with(
         assert len(await stage.play.control.journal()) == calls
 
 
+async def test_a_change_of_the_campaigns_own_is_not_told_as_somebody_elses(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nor does a worker sign that; one that somebody else has migrated is told as found."""
+    async with (
+        forger(temporal_client),
+        staged(temporal_client, tmp_path, zone("a"), zone("b"), authority=ONE) as stage,
+    ):
+        await changed(stage, "a")
+        await eventually(partial(shows_migrated, stage, "a"))
+        await stage.waits("b", TOLD_WITHIN)
+        await stage.change("b", state="complete")
+        for short in ("a", "b"):
+            await forge(stage, short, 1, result("already_migrated"))
+        ended = await stage.play.result()
+        assert ended.outcomes == {"migrated": 1, "already_migrated": 1}
+        assert [(one.told, one.shown) for one in ended.told_wrong] == [
+            (ZoneOutcome.ALREADY_MIGRATED, ZoneOutcome.MIGRATED)
+        ]
+        assert await signed_of(stage, "a") == [ZoneOutcome.MIGRATED]
+        assert await signed_of(stage, "b") == [ZoneOutcome.ALREADY_MIGRATED]
+
+
 async def test_a_change_that_nobody_has_looked_at_is_told_by_the_service(
     temporal_client: Client, tmp_path: Path
 ) -> None:

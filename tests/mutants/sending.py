@@ -19,7 +19,11 @@ NO_REFUSAL = [
         'it was given up before it was sent", called_off=True)\n        return False\n',
         'it was given up before it was sent", called_off=True)\n        return True\n',
     ),
-    Edit(FENCE, "        return await commit_may_show(", "        return False and await commit_may_show("),
+    Edit(
+        "activities/change/beside.py",
+        "    return Others(shows, until)\n",
+        "    return Others() if start else Others(shows, until)\n",
+    ),
 ]
 """An intent that is there keeps nothing from being sent again."""
 

@@ -94,12 +94,15 @@ class Gate:
         name: str = "",
         evidence: str = "",
         read_at: datetime | None = None,
+        lasts: timedelta = timedelta(hours=1),
+        missing: bool = False,
     ) -> Change:
         """The change that sends ``body``, where people signed ``signed`` and the workflow says ``said``.
 
         ``config``: what a fresh reading must have, where that is not what the first one had. ``window``: for
         how long it may be sent. ``name``: of the permit, where its caller chooses one.
-        ``read_at``: when the zone was read, where that is said.
+        ``read_at``: when the zone was read, where that is said. ``lasts``: the permit, from now on.
+        ``missing``: names a proposal that is not in the archive.
         """
         named = said or body
         decision = Decision(choice=Choice.APPROVE, digest=digest(signed), by="ann", at=datetime.now(UTC))
@@ -111,10 +114,10 @@ class Gate:
                 name=name or f"p-{permit}-{digest(body)[:8]}-{step.value}",
                 index=0,
                 step=step,
-                expires_at=datetime.now(UTC) + timedelta(hours=1),
+                expires_at=datetime.now(UTC) + lasts,
             ),
             snapshot=self.snapshot,
-            proposal=await self.connections.archive.put_json({"body": body}),
+            proposal="0" * 64 if missing else await self.connections.archive.put_json({"body": body}),
             digest=digest(named),
             fingerprint=fingerprint(named, self.zone),
             config=self.config if config is None else config,

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from activities.change.fence import Fence
+from activities.change.not_sent import NotSent
 from activities.proof.commit_caps import Cap, CommitCaps
 from activities.proof.records import WorkerRecords
 from edgeshift.messages import ChangeStatus
@@ -18,6 +20,7 @@ from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
 from tests.forgeries.doors import guarded
+from tests.service.gate_kit import begun
 
 
 async def test_no_more_commits_an_hour_than_the_roots_say(tmp_path: Path) -> None:
@@ -87,6 +90,41 @@ async def test_of_two_commits_side_by_side_one_has_the_last_place_of_the_hour(tm
         (held,) = (one for one in results if one.status is ChangeStatus.NOTHING_HAPPENED)
         assert (held.turn, held.full) == (False, True) and "in this hour" in held.reason, held
         assert len([key async for key in door.archive.list("intent")]) == 1
+
+
+@pytest.mark.parametrize("of", ["wave", "campaign"])
+@pytest.mark.parametrize("there", [False, True], ids=["no such proposal", "what is proposed"])
+async def test_attempts_that_nobody_began_use_up_no_places(tmp_path: Path, of: str, there: bool) -> None:
+    """An approved fingerprint names no attempt, and the message has it: whoever can start activities names
+    one after the other. Nothing is sent, and the zones that wait go on.
+    """
+    async with guarded(tmp_path) as door:
+        door.most_commits(5, of)
+        await door.begin()
+        await door.approve_alike()
+        for attempt in range(2, 12):
+            told = await door.with_start(attempt=attempt).commit(permit=attempt, missing=not there)
+            assert told.status is ChangeStatus.NOTHING_HAPPENED and not told.full, told
+        assert [key async for key in door.archive.list("commits")] == []
+        assert (await door.commit()).status is ChangeStatus.ANSWERED
+        assert len([key async for key in door.archive.list(f"commits/{of}")]) == await door.sent() == 1
+
+
+@pytest.mark.parametrize("of", ["hour", "wave", "campaign"])
+async def test_a_permit_that_has_expired_as_its_turn_comes_uses_up_no_place(tmp_path: Path, of: str) -> None:
+    """Nothing is sent under it, however often it is tried."""
+    async with guarded(tmp_path) as door:
+        door.most_commits(1, of)
+        await door.begin()
+        await door.approve()
+        play = door.gate
+        late = await play.message(play.body, play.body, lasts=timedelta(seconds=-1))
+        fence = Fence(play.connections, late, play.connections.clock.monotonic())
+        fence.checked = play.connections.clock.monotonic()
+        with pytest.raises(NotSent, match="ran out"):
+            await begun().run(fence.intend)
+        assert [key async for key in door.archive.list("commits")] == []
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
 
 
 async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_path: Path) -> None:

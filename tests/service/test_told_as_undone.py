@@ -1,4 +1,4 @@
-"""What workers sign of a target that is told as rolled back, by what was recorded before it was read."""
+"""What workers sign of a target that is told as rolled back, or as found migrated, by what is on record."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,19 @@ class ReadSlowly(WafWork):
         return found
 
 
-async def _compared(door: Guarded, work: AreaWork, attempt: int = 1) -> ComparedOutcomes:
+class ShowsMigrated(WafWork):
+    """Reads a zone that is migrated."""
+
+    async def standing(
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone, *, urgent: bool = False
+    ) -> tuple[ZoneOutcome | None, str]:
+        """As the service shows it."""
+        return ZoneOutcome.MIGRATED, "the service shows it"
+
+
+async def _compared(
+    door: Guarded, work: AreaWork, attempt: int = 1, told: ZoneOutcome = ZoneOutcome.ROLLED_BACK
+) -> ComparedOutcomes:
     start = door.gate.start
     batch = CompareOutcomes(
         origin=start.campaign_run,
@@ -54,7 +67,7 @@ async def _compared(door: Guarded, work: AreaWork, attempt: int = 1) -> Compared
         area=start.area,
         indexes=(0,),
         attempts=(attempt,),
-        outcomes=(ZoneOutcome.ROLLED_BACK,),
+        outcomes=(told,),
         settles_in=timedelta(0),
     )
     return await Comparing(door.gate.connections, {Area.WAF: work}, batch).all(signed=True)
@@ -124,3 +137,25 @@ async def test_a_record_that_cannot_be_read_makes_its_own_target_unknown(tmp_pat
         assert (wrong.told, wrong.shown) == (ZoneOutcome.ROLLED_BACK, ZoneOutcome.UNKNOWN)
         assert damaged in wrong.said
         assert [one.key for one in (await unproven_there(door.archive)).found] == [damaged]
+
+
+@pytest.mark.parametrize("whose", ["its own", "not told", "another's"])
+async def test_what_the_campaign_has_migrated_is_not_told_as_found_so(tmp_path: Path, whose: str) -> None:
+    """It is migrated, by a commit that is on record as its own. Where nobody can tell whose that was, nothing
+    is signed, and nothing told as wrong.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        if whose == "not told":
+            await door.sent_before("first", 1, by_worker=False)
+        else:
+            more: dict[str, Any] = {} if whose == "its own" else {"run": "another"}
+            await door.sent_before("first", 1, **more)
+        there, start, found = door.gate.connections, door.gate.start, ZoneOutcome.ALREADY_MIGRATED
+        wrong = (await _compared(door, ShowsMigrated(there), told=found)).wrong
+        spec = await there.spec(start.spec)
+        signed = await there.results.proven(spec, start.campaign_run, door.gate.zone.id, 1)
+        if whose == "its own":
+            assert [one.shown for one in wrong] == [ZoneOutcome.MIGRATED] and not signed
+        else:
+            assert wrong == () and set(signed) == ({found} if whose == "another's" else set())

@@ -11,11 +11,10 @@ from typing import cast
 import pytest
 
 from activities.change.in_force import may_be_in_force
-from activities.change.intent_records import BY_HAND_AFTER
+from activities.change.intent_records import BY_HAND_AFTER, intents_of
 from activities.change.intents import (
     ClosedAs,
     close_intent,
-    commit_may_show,
     left_in,
     seen_through,
     unproven_last,
@@ -172,7 +171,8 @@ async def test_what_cannot_be_read_is_nobodys_own(kept: Kept, name: str) -> None
     """Whatever it is called: it may be of another permit, whose name begins like one's own."""
     kept.lay(f"{KEY}{name}", b"<html>")
     with pytest.raises(DocumentUnreadable):
-        await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY.rpartition("/")[2])
+        beside = KEY.rpartition("/")[2]
+        _ = [sent async for sent in intents_of(kept.connections, ZONE, Area.ESC, beside=beside)]
 
 
 async def test_a_genuine_intent_is_hidden_by_no_forged_one(kept: Kept) -> None:

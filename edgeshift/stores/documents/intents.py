@@ -145,7 +145,7 @@ class NothingMore(Document):
 class Answered(Document):
     """``over/…``, beside its intent: the one request of a step was answered, so that nothing more is sent
     under its permit. It holds nothing; that it is there counts. Written by the fence, read by whoever stops a
-    campaign.
+    campaign, and before each change: the request is not on its way any more.
     """
 
 
