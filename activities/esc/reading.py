@@ -5,6 +5,7 @@ from __future__ import annotations
 from activities.boundary import refuse_held
 from activities.connections import Connections
 from edgeshift.areas import esc
+from edgeshift.areas.esc.sendable import sendable
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
 from edgeshift.model.reasons import Reason
 from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
@@ -69,4 +70,11 @@ async def read_scope(
         raise
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None
     off, alone = shows(setting)
-    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), None
+    found = esc.Reading(
+        always=off,
+        secret=esc.whose(secret),
+        covered=covered,
+        told=not alone,
+        sendable=not secret or sendable(secret),
+    )
+    return found, None

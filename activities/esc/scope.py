@@ -32,6 +32,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc import probe as esc_probe
+from edgeshift.areas.esc.sendable import sendable
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
@@ -95,7 +96,9 @@ class EscActivities:
             reading, gone = await twice("esc.get", read, first=found)
         spec, now = await self._connections.spec(start.spec), self._connections.time_at(client)
         prepared = await prepared_from(self._connections, spec, target, reading, gone, now)
-        may_be_off = prepared.verdict is Verdict.READY and not reading.told
+        # One that shows a secret that cannot be probed with may have been turned off before it was set.
+        odd = ReasonCode.SECRET_NOT_SENDABLE in prepared.causes
+        may_be_off = (prepared.verdict is Verdict.READY or odd) and not reading.told
         if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
             mine = await taken_up(self._connections, start, prepared, read_at)
             if prepared.verdict is Verdict.ALREADY_SETTLED and not mine.begun:
@@ -138,6 +141,9 @@ class EscActivities:
         secret = setting.with_secret
         if secret is None or not secret.get_secret_value():
             raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
+        if not sendable(secret.get_secret_value()):
+            # It was set since the scope was read, which is read again before it ends by that.
+            return Probed(prepared=prepared.blocked_by(esc.not_sendable()))
         above = await account_says(client, target)
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:

@@ -35,6 +35,7 @@ class ReasonCode(StrEnum):
     # What reading tells: esc.
     ESC_OFF_ALREADY = "esc_off_already"
     REMOVED = "removed"
+    SECRET_NOT_SENDABLE = "secret_not_sendable"
     ACCOUNT_ZONES_HELD = "account_zones_held"
 
     # What reading tells: log-fields.

@@ -188,6 +188,11 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f"Edge Side Code was removed on {why.day}, and the service says it is {why.at}:"
         " there is nothing left to turn off"
     ),
+    _C.SECRET_NOT_SENDABLE: lambda why: (
+        "its secret cannot be sent as a cookie, so that nothing can be probed:"
+        f" up to {why.limit or 0:,} ASCII letters, digits and signs are right, but no spaces, quotes, commas,"
+        " semicolons and backslashes; set another secret"
+    ),
     _C.ACCOUNT_ZONES_HELD: lambda why: (
         f"zones of the account are worked on by others: {'; '.join(why.names)}"
     ),
