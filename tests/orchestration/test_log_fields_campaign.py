@@ -4,6 +4,8 @@ Temporal.
 
 from __future__ import annotations
 
+import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +116,23 @@ async def test_fields_that_nobody_saw_are_rolled_back_where_the_campaign_says_so
         outcome, reason = await _result(play, "quiet.example")
         assert outcome is ZoneOutcome.ROLLED_BACK, reason
         await play.check_rules(absent={STOPS})
+
+
+def plant_old_entries(url: str, name: str, now: datetime) -> None:
+    """Entries without a time that carry the field, in an object of the day before."""
+    old = Path(url.removeprefix("file://").replace("{zone}", name)) / "yesterday.log"
+    old.parent.mkdir(parents=True)
+    old.write_text('{"RayID": "7", "RequestHeaders": {"user-agent": "an old one"}}\n' * 40)
+    os.utime(old, (now.timestamp() - 86_400,) * 2)
+
+
+async def test_entries_from_before_the_change_do_not_settle_a_zone(client: Client, tmp_path: Path) -> None:
+    """Somebody logged the field until yesterday, and the job does not list the time: no entry has come."""
+    terms = {**QUICK, "log_fields": {"request_headers": ["user-agent"], "verify": "8h", "every": "2h"}}
+    terms["log_fields"]["unverified"] = "roll_back"
+    async with scene(client, tmp_path, fleet_of(zone("until.example")), **terms) as play:
+        plant_old_entries(str(play.spec.log_fields.entries), "until.example", play.now())
+        await play.sign_everything()
+        outcome, reason = await _result(play, "until.example")
+        assert outcome is ZoneOutcome.ROLLED_BACK, reason
+        assert "no log entry came" in reason
