@@ -111,6 +111,7 @@ class ReasonCode(StrEnum):
     URLS_AS_AGREED = "urls_as_agreed"
     URLS_AS_BEFORE = "urls_as_before"
     URLS_NOT_AS_BEFORE = "urls_not_as_before"
+    ACCOUNT_OFF = "account_off"
     DIFFERENCES_STAY = "differences_stay"
     SECRET_DROPPED = "secret_dropped"
     HELD_AFTER_TURNED_OFF = "held_after_turned_off"

@@ -173,6 +173,29 @@ async def test_a_probe_below_an_account_that_is_off_proves_nothing(client: Clien
         await play.check_rules(absent={STOPS})
 
 
+async def test_a_rollback_below_an_account_that_somebody_turned_off_is_made_once(
+    client: Client, tmp_path: Path
+) -> None:
+    """The zone's own setting is on again, and its URLs cannot be: the account is named, and nobody is told
+    that the rollback failed.
+    """
+    fleet = fleet_of(zone("under.example"))
+    async with scene(client, tmp_path, fleet, **SLOWLY) as play:
+        await play.zone_until("under.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone("under.example")
+        await play.zone_until("under.example", lambda found: found.phase is ZonePhase.WATCHING)
+        path = f"{play.simulator.base_url}/accounts/{fleet.accounts[0].id}/disable_esc"
+        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient() as somebody:
+            assert (await somebody.post(path, headers=headers, json={"always": True})).status_code == 200
+        failures = {"edge": {"failures": [{"path": "/", "when": "any"}]}}
+        await play.control.send("PATCH", f"zones/{play.zone_id('under.example')}", failures)
+        result = await asyncio.wait_for(play.zone("under.example").result(), 120)
+        assert result.outcome is ZoneOutcome.ROLLED_BACK
+        assert "its account's has it off for all its zones: 1 of 1 difference to before" in result.reason
+        assert len(await play.journal("esc.delete", "under.example")) == 1
+
+
 async def test_nothing_is_sent_once_the_removal_date_has_come(client: Client, tmp_path: Path) -> None:
     """The service's clock passes the date while a scope waits for its sign-off: it is not turned off."""
     async with scene(client, tmp_path, fleet_of(zone("late.example")), **QUICK) as play:
