@@ -49,6 +49,7 @@ class ReasonCode(StrEnum):
     FIELDS_OFTEN_CUT_OFF = "fields_often_cut_off"
     FIELDS_CUT_OFF = "fields_cut_off"
     FIELDS_NEARLY_FULL = "fields_nearly_full"
+    FIELD_NAMES_UNKNOWN = "field_names_unknown"
     FIELDS_SIZE_UNKNOWN = "fields_size_unknown"
 
     # What a target waits for.

@@ -220,6 +220,10 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f"in sampled requests these fields take up to {_kilobytes(why.size)} of {_room(why)}:"
         " there is little room left"
     ),
+    _C.FIELD_NAMES_UNKNOWN: lambda why: (
+        f"whether the service has the log fields of the new job is not known ({why.said}): it may leave out"
+        " those that it does not have, without a word"
+    ),
     _C.FIELDS_SIZE_UNKNOWN: lambda why: (
         f"how much custom field data its requests have is not known: {why.said}"
     ),
