@@ -67,6 +67,8 @@ def test_a_secret_that_cannot_be_sent_blocks_a_scope_that_is_on() -> None:
     off = odd.model_copy(update={"always": True})
     assert esc.assess(off, BEFORE, SPECIFICATION).verdict is Verdict.ALREADY_SETTLED
     assert esc.state(odd) == esc.state(esc.Reading(secret=esc.Secret.OWN))
+    assert esc.Reading.model_validate_json(odd.model_dump_json()) == odd
+    assert "sendable" not in esc.Reading().model_dump_json()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc.sendable import LONGEST_SECRET
@@ -51,6 +51,14 @@ class Reading(BaseModel):
     covered: str = ""
     told: bool = True
     sendable: bool = True
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is so of nearly every scope is left out, as before there was such a field."""
+        document: dict[str, Any] = handler(self)
+        if self.sendable:
+            document.pop("sendable", None)
+        return document
 
 
 class Assessment(BaseModel):
