@@ -5,6 +5,7 @@ from __future__ import annotations
 from activities.boundary import refuse_held
 from activities.connections import Connections
 from edgeshift.areas import esc
+from edgeshift.areas.esc.sendable import sendable
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
 from edgeshift.model.reasons import Reason
 from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
@@ -18,12 +19,12 @@ def shows(setting: EscSetting) -> tuple[bool, bool]:
     return setting.always is True, setting.always is None and setting.with_secret is not None
 
 
-async def account_says(client: ServiceClient, target: Zone) -> list[str]:
-    """Why a probe of a zone may say nothing: its account has Edge Side Code off for all its zones, and so off
-    was compared with off (docs/service.md §3.1). Empty where the account's setting may not be read.
+async def account_is_off(client: ServiceClient, target: Zone) -> bool:
+    """Whether a zone's account has Edge Side Code off for all its zones (docs/service.md §3.1). False where
+    the account's setting may not be read. Raises ServiceError where the service is not to be called for now.
     """
     if target.kind is not ScopeKind.ZONE or not target.account:
-        return []
+        return False
     try:
         setting = await client.esc(f"accounts/{target.account}")
     except RateLimited:
@@ -31,8 +32,13 @@ async def account_says(client: ServiceClient, target: Zone) -> list[str]:
     except ServiceError as failure:
         # A credential for zones alone need not reach the account: nothing is known of it then.
         refuse_held(failure)
-        return []
-    if not setting.always:
+        return False
+    return setting.always is True
+
+
+async def account_says(client: ServiceClient, target: Zone) -> list[str]:
+    """Why a probe of a zone may say nothing: off was compared with off (``account_is_off``)."""
+    if not await account_is_off(client, target):
         return []
     return ["the account's setting has esc off for all its zones already: the probe compared off with off"]
 
@@ -69,4 +75,11 @@ async def read_scope(
         raise
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None
     off, alone = shows(setting)
-    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), None
+    found = esc.Reading(
+        always=off,
+        secret=esc.whose(secret),
+        covered=covered,
+        told=not alone,
+        sendable=not secret or sendable(secret),
+    )
+    return found, None

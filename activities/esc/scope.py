@@ -23,7 +23,7 @@ from activities.change.own_changes import (
 from activities.change.settled import unless_settled
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
-from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
+from activities.esc.reading import account_is_off, account_says, covered_zones, read_scope, shows, zones_of
 from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
 from activities.reports import awaiting, told_unless_gone
@@ -32,6 +32,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc import probe as esc_probe
+from edgeshift.areas.esc.sendable import sendable
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Confirm, Gathered, Prepare, Prepared, Shown, Step, Watch, Watched, ZoneStart
@@ -77,7 +78,9 @@ class EscActivities:
             reading, gone = await twice("esc.get", read, first=found)
         spec, now = await self._connections.spec(start.spec), self._connections.time_at(client)
         prepared = await prepared_from(self._connections, spec, target, reading, gone, now)
-        may_be_off = prepared.verdict is Verdict.READY and not reading.told
+        # One that shows a secret that cannot be probed with may have been turned off before it was set.
+        odd = ReasonCode.SECRET_NOT_SENDABLE in prepared.causes
+        may_be_off = (prepared.verdict is Verdict.READY or odd) and not reading.told
         if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
             mine = await taken_up(self._connections, start, prepared, read_at)
             if prepared.verdict is Verdict.ALREADY_SETTLED and not mine.begun:
@@ -120,6 +123,9 @@ class EscActivities:
         secret = setting.with_secret
         if secret is None or not secret.get_secret_value():
             raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
+        if not sendable(secret.get_secret_value()):
+            # It was set since the scope was read, which is read again before it ends by that.
+            return Probed(prepared=prepared.blocked_by(esc.not_sendable()))
         above = await account_says(client, target)
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:
@@ -289,8 +295,11 @@ class EscActivities:
     async def _watch_back(
         self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline
     ) -> Watched:
-        """After a way back: until the URLs answer as before, for as long as a change may take."""
+        """After a way back: until the URLs answer as before, for as long as a change may take. Those of a
+        zone whose account has Edge Side Code off cannot: its own setting tells alone that it was undone.
+        """
         clock, target = self._connections.clock, message.start.target.zone
+        client = await self._connections.service(message.start.spec, target)
         began = clock.monotonic()
         # Without Edge Side Code's own differences: whatever is not as it was before.
         as_before = agreed.model_copy(update={"differences": ()})
@@ -303,16 +312,18 @@ class EscActivities:
                 if late or not (stays or others):
                     break
                 await clock.sleep(message.start.policy.poll.total_seconds())
-        if stays:
-            stay = ReasonCode.DIFFERENCES_STAY
-            return Watched.as_worse(Reason(code=stay, count=len(stays), of=len(agreed.differences)))
         why = [Reason(code=ReasonCode.URLS_AS_BEFORE, count=now.coverage.urls)]
-        if others:
+        if stays:
+            off_above = await twice("esc.get", lambda: account_is_off(client, target))
+            stay = ReasonCode.ACCOUNT_OFF if off_above else ReasonCode.DIFFERENCES_STAY
+            why = [Reason(code=stay, count=len(stays), of=len(agreed.differences))]
+            if not off_above:
+                return Watched.as_worse(*why)
+        elif others:
             why = [Reason(code=ReasonCode.URLS_NOT_AS_BEFORE, names=tuple(others[:MOST_TOLD]))]
         own = await last_change(self._connections, message.start)
         if own is None or not own.back or own.may_show or own.record.digest != message.prepared.digest:
             return Watched.not_looked_at(NOT_OURS)
-        client = await self._connections.service(message.start.spec, target)
         try:
             setting = await twice("esc.get", lambda: client.esc(target.scope), shows)
         except ServiceError:

@@ -56,7 +56,7 @@ class LogFieldsWork(AreaWork):
         client = await self._connections.service(spec_digest, zone)
         read_at = self._connections.clock.now()
         reading = await read_zone(client, zone)
-        proposal = await proposed(spec.log_fields, zone, reading, client.profile)
+        proposal = await proposed(spec.log_fields, zone, reading, client)
         found = proposal.assessment
         prepared = await prepared_from(self._connections, spec, zone, reading, proposal, found.verdict)
         return line.model_copy(

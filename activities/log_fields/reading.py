@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from activities.boundary import refuse_held
 from activities.together import together
 from edgeshift.areas import log_fields
-from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec, NewJobSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import (
     NotFound,
     NotUnderstood,
@@ -110,10 +111,34 @@ class Proposed:
 
 
 async def proposed(
-    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, profile: ServiceProfile
+    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, client: ServiceClient
 ) -> Proposed:
-    """What a reading leads to."""
-    wanted = spec.wanted(zone.id, zone.name)
-    found = log_fields.assess(reading, zone, wanted, spec.job, profile)
+    """What a reading leads to. Raises ServiceError."""
+    wanted, profile, job = spec.wanted(zone.id, zone.name), client.profile, spec.job
+    found = log_fields.assess(reading, zone, wanted, job, profile)
     notices = await size_notices(spec, zone, reading, wanted, profile.most_log_data)
+    if job is not None and found.verdict is Verdict.READY and log_fields.creates_a_job(reading):
+        why = await _odd_names(job, zone, client)
+        if why is not None and why.code is ReasonCode.ODD_LOG_JOB:
+            found = log_fields.Assessment(verdict=Verdict.BLOCKED, why=(why,))
+        elif why is not None:
+            notices.append(why)
     return Proposed(wanted, found, tuple(notices))
+
+
+async def _odd_names(job: NewJobSpec, zone: Zone, client: ServiceClient) -> Reason | None:
+    """What is wrong with the log fields of a job that would be created, or None: the service takes any name,
+    and writes entries without those that it does not have. Where it does not say which it has, that is the
+    reason, which blocks nothing. Raises ServiceError.
+    """
+    try:
+        known = await client.request_log_fields(zone.id)
+    except (Refused, NotUnderstood) as failure:
+        if isinstance(failure, RateLimited | Unauthorized):
+            raise
+        refuse_held(failure)
+        return Reason(code=ReasonCode.FIELD_NAMES_UNKNOWN, said=str(failure)[:150])
+    if not (odd := log_fields.unknown_fields(job, known)):
+        return None
+    said = f"log_fields.job.fields: the service has no log field {', '.join(odd)}"[:300]
+    return Reason(code=ReasonCode.ODD_LOG_JOB, names=(log_fields.own_name(job, zone),), said=said)

@@ -76,7 +76,7 @@ class LogFieldsActivities:
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
-        found = await proposed(spec.log_fields, zone, reading, client.profile)
+        found = await proposed(spec.log_fields, zone, reading, client)
         if found.assessment.verdict is not Verdict.READY:
             # What would end a zone does not rest on one answer.
             reading = await twice(
@@ -84,7 +84,7 @@ class LogFieldsActivities:
                 lambda: read_zone(client, zone),
                 lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job, client.profile),
             )
-            found = await proposed(spec.log_fields, zone, reading, client.profile)
+            found = await proposed(spec.log_fields, zone, reading, client)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end. What it wrote and took out again

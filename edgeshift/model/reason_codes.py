@@ -35,6 +35,7 @@ class ReasonCode(StrEnum):
     # What reading tells: esc.
     ESC_OFF_ALREADY = "esc_off_already"
     REMOVED = "removed"
+    SECRET_NOT_SENDABLE = "secret_not_sendable"
     ACCOUNT_ZONES_HELD = "account_zones_held"
 
     # What reading tells: log-fields.
@@ -48,6 +49,7 @@ class ReasonCode(StrEnum):
     FIELDS_OFTEN_CUT_OFF = "fields_often_cut_off"
     FIELDS_CUT_OFF = "fields_cut_off"
     FIELDS_NEARLY_FULL = "fields_nearly_full"
+    FIELD_NAMES_UNKNOWN = "field_names_unknown"
     FIELDS_SIZE_UNKNOWN = "fields_size_unknown"
 
     # What a target waits for.
@@ -110,6 +112,7 @@ class ReasonCode(StrEnum):
     URLS_AS_AGREED = "urls_as_agreed"
     URLS_AS_BEFORE = "urls_as_before"
     URLS_NOT_AS_BEFORE = "urls_not_as_before"
+    ACCOUNT_OFF = "account_off"
     DIFFERENCES_STAY = "differences_stay"
     SECRET_DROPPED = "secret_dropped"
     HELD_AFTER_TURNED_OFF = "held_after_turned_off"

@@ -114,6 +114,11 @@ def _urls_answer(why: Reason) -> str:
     return f"{counted(why.count or 0, 'URL')} {agreed(why.count or 0, 'answers', 'answer')}"
 
 
+def _stay(why: Reason) -> str:
+    differences = counted(why.of or 0, "difference")
+    return f"{why.count} of {differences} to before {agreed(why.count or 0, 'stays', 'stay')}"
+
+
 def _seen_of(why: Reason) -> str:
     entries = counted(why.size or 0, "log entry", "log entries")
     return f"{why.count} of {counted(why.of or 0, 'field')} seen in {entries}"
@@ -188,6 +193,11 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f"Edge Side Code was removed on {why.day}, and the service says it is {why.at}:"
         " there is nothing left to turn off"
     ),
+    _C.SECRET_NOT_SENDABLE: lambda why: (
+        "its secret cannot be sent as a cookie, so that nothing can be probed:"
+        f" up to {why.limit or 0:,} ASCII letters, digits and signs are right, but no spaces, quotes, commas,"
+        " semicolons and backslashes; set another secret"
+    ),
     _C.ACCOUNT_ZONES_HELD: lambda why: (
         f"zones of the account are worked on by others: {'; '.join(why.names)}"
     ),
@@ -209,6 +219,10 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.FIELDS_NEARLY_FULL: lambda why: (
         f"in sampled requests these fields take up to {_kilobytes(why.size)} of {_room(why)}:"
         " there is little room left"
+    ),
+    _C.FIELD_NAMES_UNKNOWN: lambda why: (
+        f"whether the service has the log fields of the new job is not known ({why.said}): it may leave out"
+        " those that it does not have, without a word"
     ),
     _C.FIELDS_SIZE_UNKNOWN: lambda why: (
         f"how much custom field data its requests have is not known: {why.said}"
@@ -280,10 +294,11 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.URLS_AS_AGREED: lambda why: f"esc off, {_urls_answer(why)} as was agreed",
     _C.URLS_AS_BEFORE: lambda why: f"{_urls_answer(why)} as before",
     _C.URLS_NOT_AS_BEFORE: lambda why: f"esc is on again, and yet: {'; '.join(why.names)}"[:200],
-    _C.DIFFERENCES_STAY: lambda why: (
-        f"{why.count} of {counted(why.of or 0, 'difference')} to before"
-        f" {agreed(why.count or 0, 'stays', 'stay')}"
+    _C.ACCOUNT_OFF: lambda why: (
+        "the zone's own setting has esc on again, and its account's has it off for all its zones:"
+        f" {_stay(why)}"
     ),
+    _C.DIFFERENCES_STAY: _stay,
     _C.SECRET_DROPPED: lambda why: "the service has dropped the scope's own secret, set it again",
     _C.HELD_AFTER_TURNED_OFF: lambda why: _because(why, "it was turned off before", LOOK),
     _C.FIELDS_LOGGED: lambda why: "the fields are logged",

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from edgeshift.areas.esc.hiding import COOKIE, Hide, hider, nothing_known
 from edgeshift.areas.esc.observation import Observation
 from edgeshift.areas.esc.sampling import ProbeUrl
+from edgeshift.areas.esc.sendable import LONGEST_SECRET, fits_a_cookie
 from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.redaction import register_secret
@@ -49,12 +50,6 @@ quadratic time.
 
 _LOG = logging.getLogger(__name__)
 _DECOY = "edgeshift-control-of-the-probe-"
-LONGEST_SECRET = 1_000
-"""Characters of the longest secret that is probed with. It is looked for in every usual form (hiding.py),
-which takes a millisecond for each of them to prepare, in which nothing else of the worker moves.
-"""
-
-_SENDABLE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")
 _TEXTUAL = re.compile(
     r"^(text/|application/([\w.+-]*\+)?(json|xml|javascript|x-javascript|xhtml)\b)", re.IGNORECASE
 )
@@ -140,7 +135,7 @@ class Fetcher:
     def _take(self, secret: SecretStr) -> None:
         value = secret.get_secret_value()
         register_secret(value)
-        if not _SENDABLE.fullmatch(value):
+        if not fits_a_cookie(value):
             raise ProbeError(
                 "the scope's secret cannot be sent as a cookie: it may hold ASCII letters, digits and signs, "
                 "but no spaces, quotes, commas, semicolons and backslashes; set another secret"

@@ -38,6 +38,17 @@ class LogJobCalls(Caller):
             raise self._not_understood(call, f"the list ended after {len(jobs)} of {total} items")
         return jobs
 
+    async def request_log_fields(self, zone_id: str) -> frozenset[str]:
+        """The names of the log fields that jobs of the dataset http_requests can list (docs/service.md §4.2).
+        Raises NotUnderstood where the answer names none.
+        """
+        path = f"/zones/{hex_id(zone_id, 'zone id')}/logpush/datasets/http_requests/fields"
+        call = Call("logpush.datasets.fields", "GET", path)
+        result = (await self._envelope(call)).result
+        if not isinstance(result, dict) or not result:
+            raise self._not_understood(call, "expected an object with the names of log fields")
+        return frozenset(result)
+
     async def log_job(self, zone_id: str, job_id: int, *, urgent: bool = False) -> LogJob:
         """One log job."""
         return await self._one(Call("logpush.jobs.get", "GET", _jobs(zone_id, job_id)), LogJob, urgent=urgent)

@@ -49,14 +49,15 @@ class LogStore:
         passed over.
 
         ``since``: by the service's time; entries that name an earlier time are left out, and objects older
-        than one that holds nothing else are not read. Raises LogStoreError.
+        than one that holds nothing else are not read. An entry that names none is as old as its object.
+        Raises LogStoreError.
         """
         left = MOST_ENTRIES
-        for key in await self._newest():
+        for written, key in await self._newest():
             late = 0
             lines = _lines(await self._read(key, LARGEST_OBJECT))
             for entry in lines:
-                if since is not None and (at := moment(entry.get(TIME_FIELD))) is not None and at < since:
+                if since is not None and (moment(entry.get(TIME_FIELD)) or written) < since:
                     continue
                 late += 1
                 yield entry
@@ -82,7 +83,8 @@ class LogStore:
             " to name the bucket of the destination"
         )
 
-    async def _newest(self) -> list[str]:
+    async def _newest(self) -> list[tuple[datetime, str]]:
+        """When each of the newest objects was written, and its key; the newest first."""
         found: list[tuple[datetime, str]] = []
         try:
             async for batch in obstore.list(self._store):
@@ -95,7 +97,7 @@ class LogStore:
             return []
         except (BaseError, OSError) as why:
             raise self._unreadable("listed", why) from None
-        return [path for _, path in sorted(found, reverse=True)[:MOST_OBJECTS]]
+        return sorted(found, reverse=True)[:MOST_OBJECTS]
 
     async def _read(self, key: str, most: int) -> bytes:
         try:

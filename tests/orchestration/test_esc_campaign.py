@@ -24,6 +24,7 @@ from edgeshift.operations import start_campaign
 from edgeshift.stores.documents import CoveredZones, encoded
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
+from tests.kit.planned import start_by_plan
 from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
@@ -80,6 +81,34 @@ async def test_a_customers_secret_stays_and_a_scope_that_is_off_is_left_alone(
         assert [e["esc"]["asked"] for e in await play.journal("esc.set", "own.example")] == [["always"]]
         assert await play.journal("esc.set", "off.example") == []
         await play.check_rules(absent={STOPS})
+
+
+async def test_a_secret_that_no_cookie_can_carry_ends_a_scope_at_once(client: Client, tmp_path: Path) -> None:
+    """The probe could not send it however often it is tried: the scope is blocked when it is read, in the
+    plan as well, and also where somebody sets such a secret only after that.
+    """
+    stalls = Stalled("probe_esc_scope")
+    fleet = fleet_of(
+        zone("odd.example", {**ON, "with_secret": "blue moon"}),
+        zone("later.example", {**ON, "with_secret": "customer-0123456789"}),
+    )
+    async with scene(client, tmp_path, fleet, interceptors=[stalls], begin=False, **QUICK) as play:
+        await start_by_plan(play)
+        await asyncio.wait_for(stalls.begun.wait(), 60)
+        path = f"{play.simulator.base_url}/zones/{play.zone_id('later.example')}/disable_esc"
+        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient() as somebody:
+            answer = await somebody.post(path, headers=headers, json={"with_secret": "semi;colon"})
+            assert answer.status_code == 200
+        stalls.go.set()
+        for name in ("odd.example", "later.example"):
+            result = await asyncio.wait_for(play.zone(name).result(), 60)
+            assert result.outcome is ZoneOutcome.BLOCKED
+            assert "cannot be sent as a cookie" in result.reason
+            assert "moon" not in result.reason and "colon;" not in result.reason
+            assert not await play.is_off(name)
+        # Once by the plan, and twice by the scope, since it ends by that.
+        assert len(await play.journal("esc.get", "odd.example")) == 3
 
 
 async def test_what_gets_worse_afterwards_is_rolled_back(client: Client, tmp_path: Path) -> None:
@@ -142,6 +171,29 @@ async def test_a_probe_below_an_account_that_is_off_proves_nothing(client: Clien
         await play.result()
         assert await play.outcome("below.example") is ZoneOutcome.SETTLED
         await play.check_rules(absent={STOPS})
+
+
+async def test_a_rollback_below_an_account_that_somebody_turned_off_is_made_once(
+    client: Client, tmp_path: Path
+) -> None:
+    """The zone's own setting is on again, and its URLs cannot be: the account is named, and nobody is told
+    that the rollback failed.
+    """
+    fleet = fleet_of(zone("under.example"))
+    async with scene(client, tmp_path, fleet, **SLOWLY) as play:
+        await play.zone_until("under.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone("under.example")
+        await play.zone_until("under.example", lambda found: found.phase is ZonePhase.WATCHING)
+        path = f"{play.simulator.base_url}/accounts/{fleet.accounts[0].id}/disable_esc"
+        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient() as somebody:
+            assert (await somebody.post(path, headers=headers, json={"always": True})).status_code == 200
+        failures = {"edge": {"failures": [{"path": "/", "when": "any"}]}}
+        await play.control.send("PATCH", f"zones/{play.zone_id('under.example')}", failures)
+        result = await asyncio.wait_for(play.zone("under.example").result(), 120)
+        assert result.outcome is ZoneOutcome.ROLLED_BACK
+        assert "its account's has it off for all its zones: 1 of 1 difference to before" in result.reason
+        assert len(await play.journal("esc.delete", "under.example")) == 1
 
 
 async def test_nothing_is_sent_once_the_removal_date_has_come(client: Client, tmp_path: Path) -> None:

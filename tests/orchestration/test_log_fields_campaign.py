@@ -4,6 +4,9 @@ Temporal.
 
 from __future__ import annotations
 
+import json
+import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ from temporalio.client import Client
 
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
+from tests.kit.held import fault
+from tests.kit.planned import start_by_plan
 from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
@@ -87,6 +92,45 @@ async def test_what_cannot_be_done_is_said_before_anything_is_sent(client: Clien
         await play.check_rules(absent={STOPS})
 
 
+async def test_a_misspelt_log_field_of_the_new_job_is_told_before_anything_is_sent(
+    client: Client, tmp_path: Path
+) -> None:
+    """The service takes any name, and pushes entries without it: the plan compares them with its list."""
+    fleet = fleet_of(zone("jobless.example", job=False), zone("jobbed.example"))
+    silent = {"log_jobs": {"unknown_fields": "ignore"}}
+    async with scene(client, tmp_path, fleet, simulator=silent, begin=False, **QUICK) as play:
+        assert play.spec.log_fields.job is not None
+        job = play.spec.log_fields.job.model_copy(update={"fields": ("RayId", "ClientIP", "Nonsense")})
+        terms = play.spec.log_fields.model_copy(update={"job": job})
+        play.spec = play.spec.model_copy(update={"log_fields": terms})
+        await start_by_plan(play)
+        await play.until(lambda found: sum(found.places.get(one, 0) for one in ("awaiting", "blocked")) == 2)
+        assert await play.journal("logpush.datasets.fields", "jobless.example")
+        outcome, reason = await _result(play, "jobless.example")
+        assert outcome is ZoneOutcome.BLOCKED
+        assert "log_fields.job.fields: the service has no log field RayId (RayID?), Nonsense" in reason
+        assert all(entry["method"] == "GET" for entry in await play.journal(zone="jobless.example"))
+        # Only where a job would be created.
+        assert await play.journal("logpush.datasets.fields", "jobbed.example") == []
+
+
+@pytest.mark.parametrize("status", [403, 404])
+async def test_log_fields_that_the_service_does_not_name_block_nothing(
+    client: Client, tmp_path: Path, status: int
+) -> None:
+    """Whoever signs is told that nobody has compared the new job's log fields with anything."""
+    told = {"success": False, "errors": [{"code": 10000, "message": "not for you"}], "messages": []}
+    refused = {"kind": "server_error", "effect": "before", "status": status, "body": json.dumps(told)}
+    async with scene(
+        client, tmp_path, fleet_of(zone("jobless.example", job=False)), begin=False, **QUICK
+    ) as play:
+        async with fault(play, refused, call="logpush.datasets.fields"):
+            await start_by_plan(play)
+            state = await play.zone_until("jobless.example", lambda found: found.phase == "awaiting_sign_off")
+        shown = await play.archive.get_json(state.proposal)
+        assert "log fields of the new job is not known" in " ".join(shown["warnings"])
+
+
 @pytest.mark.parametrize("when", ["before_put", "after_put"])
 async def test_a_stranger_who_writes_in_between_loses_nothing(
     client: Client, tmp_path: Path, when: str
@@ -114,3 +158,23 @@ async def test_fields_that_nobody_saw_are_rolled_back_where_the_campaign_says_so
         outcome, reason = await _result(play, "quiet.example")
         assert outcome is ZoneOutcome.ROLLED_BACK, reason
         await play.check_rules(absent={STOPS})
+
+
+def plant_old_entries(url: str, name: str, now: datetime) -> None:
+    """Entries without a time that carry the field, in an object of the day before."""
+    old = Path(url.removeprefix("file://").replace("{zone}", name)) / "yesterday.log"
+    old.parent.mkdir(parents=True)
+    old.write_text('{"RayID": "7", "RequestHeaders": {"user-agent": "an old one"}}\n' * 40)
+    os.utime(old, (now.timestamp() - 86_400,) * 2)
+
+
+async def test_entries_from_before_the_change_do_not_settle_a_zone(client: Client, tmp_path: Path) -> None:
+    """Somebody logged the field until yesterday, and the job does not list the time: no entry has come."""
+    terms = {**QUICK, "log_fields": {"request_headers": ["user-agent"], "verify": "8h", "every": "2h"}}
+    terms["log_fields"]["unverified"] = "roll_back"
+    async with scene(client, tmp_path, fleet_of(zone("until.example")), **terms) as play:
+        plant_old_entries(str(play.spec.log_fields.entries), "until.example", play.now())
+        await play.sign_everything()
+        outcome, reason = await _result(play, "until.example")
+        assert outcome is ZoneOutcome.ROLLED_BACK, reason
+        assert "no log entry came" in reason

@@ -6,6 +6,7 @@ import pytest
 
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc.sendable import sendable
 from edgeshift.areas.esc.terms import EscSpec, ProbeSpec
 from edgeshift.model.fleet import Plan, ScopeKind, Wave, Zone
 from edgeshift.profiles import SPECIFICATION
@@ -55,6 +56,41 @@ def test_an_own_secret_is_warned_of_and_used() -> None:
     found = esc.assess(esc.Reading(secret=esc.Secret.OWN), BEFORE, SPECIFICATION)
     assert found.verdict is Verdict.READY
     assert "secret of its own" in found.warnings[0]
+
+
+def test_a_secret_that_cannot_be_sent_blocks_a_scope_that_is_on() -> None:
+    """Nothing could be probed; one that is off already needs no probe. It is no part of the state."""
+    odd = esc.Reading(secret=esc.Secret.OWN, sendable=False)
+    found = esc.assess(odd, BEFORE, SPECIFICATION)
+    assert (found.verdict, found.causes) == (Verdict.BLOCKED, ("secret_not_sendable",))
+    assert "cannot be sent as a cookie" in found.reasons[0] and "1,000" in found.reasons[0]
+    off = odd.model_copy(update={"always": True})
+    assert esc.assess(off, BEFORE, SPECIFICATION).verdict is Verdict.ALREADY_SETTLED
+    assert esc.state(odd) == esc.state(esc.Reading(secret=esc.Secret.OWN))
+    assert esc.Reading.model_validate_json(odd.model_dump_json()) == odd
+    assert "sendable" not in esc.Reading().model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("secret", "right"),
+    [
+        ("hunter2", True),
+        ("a=b&c/d+e~", True),
+        ("x" * 1_000, True),
+        ("x" * 1_001, False),
+        ("blue moon", False),
+        ("semi;colon", False),
+        ('quo"te', False),
+        ("com,ma", False),
+        ("back\\slash", False),
+        ("ümlaut", False),
+        ("line\n", False),
+        ("", False),
+    ],
+)
+def test_what_a_cookie_can_carry(secret: str, right: bool) -> None:
+    """ASCII letters, digits and signs, as RFC 6265 lets a cookie's value have them."""
+    assert sendable(secret) is right
 
 
 @pytest.mark.parametrize(

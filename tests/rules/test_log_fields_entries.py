@@ -18,6 +18,7 @@ sizes = partial(log_fields.sizes, room=8192)
 size_reason = partial(log_fields.size_reason, room=8192)
 
 WANTED = FieldSet(request_headers=("x-a",), response_headers=("x-b",), cookies=("Id",))
+EMPTY: dict[str, Any] = {"RequestHeaders": {}, "ResponseHeaders": {}, "Cookies": {}}
 JOBS = [
     {
         "id": 1,
@@ -50,7 +51,7 @@ def test_a_field_that_is_in_an_entry_is_seen() -> None:
 
 def test_a_field_that_is_in_no_entry_is_told_why() -> None:
     """Never sent, set later, not listed by any job: told only when enough entries were seen."""
-    empty: list[dict[str, Any]] = [{"RequestHeaders": {}}]
+    empty = [EMPTY]
     assert states(empty * 4) == [FieldState.TOO_FEW] * 3
     assert not judge(empty * 5, WANTED, {}, JOBS, 5).settled
     assert states(empty * 5) == [FieldState.NEVER_SENT] * 3
@@ -61,7 +62,7 @@ def test_a_field_that_is_in_no_entry_is_told_why() -> None:
 
 def test_full_entries_do_not_prove_that_a_field_was_never_sent() -> None:
     """What is not in an entry of 8 KB may have been cut off."""
-    full = {"RequestHeaders": {"x-a": "v" * 8189}, "Cookies": {"Id": ""}}
+    full = {**EMPTY, "RequestHeaders": {"x-a": "v" * 8189}, "Cookies": {"Id": ""}}
     found = judge([full] * 6, WANTED, {}, JOBS, 5)
     assert found.full == 6
     assert [field.state for field in found.fields] == [
@@ -69,8 +70,23 @@ def test_full_entries_do_not_prove_that_a_field_was_never_sent() -> None:
         FieldState.TRUNCATED,
         FieldState.TRUNCATED,
     ]
-    room = judge([full] * 6 + [{"RequestHeaders": {"x-a": "v"}}] * 5, WANTED, {}, JOBS, 5)
+    room = judge([full] * 6 + [{**EMPTY, "RequestHeaders": {"x-a": "v"}}] * 5, WANTED, {}, JOBS, 5)
     assert room.fields[1].state is FieldState.NEVER_SENT
+
+
+def test_entries_of_other_jobs_say_nothing_of_a_field() -> None:
+    """What a job writes that does not list the log field, or lists another data set, is no sign that a field
+    was not sent; where nothing else came, no entry came at all.
+    """
+    others: list[dict[str, Any]] = [{"QueryName": "a.example"}, {"RayID": "7", "Cookies": {}}]
+    found = judge(others * 9, WANTED, {}, JOBS, 5)
+    assert found.entries == 9
+    states_of = {field.kind: field.state for field in found.fields}
+    assert states_of[Kind.COOKIE] is FieldState.NEVER_SENT
+    assert states_of[Kind.REQUEST] is states_of[Kind.RESPONSE] is FieldState.TOO_FEW
+    assert judge(others[:1] * 9, WANTED, {}, JOBS, 5).entries == 0
+    # Of what is not asked for, nothing counts either.
+    assert judge(others[1:] * 9, FieldSet(request_headers=("x-a",)), {}, JOBS, 5).entries == 0
 
 
 def sample(size: int) -> dict[str, Any]:

@@ -163,6 +163,20 @@ async def test_a_list_that_is_not_whole_or_not_understood_is_no_list(document: A
     assert untold(raised.value, repr(raised.value))
 
 
+async def test_the_log_fields_of_requests_are_known_by_their_names() -> None:
+    """Whatever the service says of each; an answer that names none says nothing."""
+    answers = [{"RayID": "string", "Cookies": {"kind": "object"}}, {}, ["RayID"], None]
+    async with (
+        raw_service(lambda request: http(200, envelope(answers.pop(0)))) as service,
+        client(service) as calls,
+    ):
+        assert await calls.request_log_fields(ZONE) == {"RayID", "Cookies"}
+        assert service.requests[0].path.endswith(f"/zones/{ZONE}/logpush/datasets/http_requests/fields")
+        for _ in range(3):
+            with pytest.raises(NotUnderstood, match="names of log fields"):
+                await calls.request_log_fields(ZONE)
+
+
 @pytest.mark.parametrize("plain", [True, False])
 async def test_bodies_are_sent_as_given(plain: bool) -> None:
     """Secrets may be plain or SecretStr; each write is sent once, to its own path."""

@@ -17,6 +17,7 @@ from edgeshift.stores.log_entries import MOST_ENTRIES, LogStore, LogStoreError, 
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
 AT = datetime(2022, 10, 1, 12, tzinfo=UTC)
+PUSHED = 1_700_000_000
 
 
 def push(folder: Path, name: str, entries: list[Any], age: int = 0, *, packed: bool = False) -> None:
@@ -25,7 +26,7 @@ def push(folder: Path, name: str, entries: list[Any], age: int = 0, *, packed: b
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = "".join(f"{json.dumps(entry)}\n" for entry in entries).encode()
     file.write_bytes(gzip.compress(lines) if packed else lines)
-    os.utime(file, (1_700_000_000 - age,) * 2)
+    os.utime(file, (PUSHED - age,) * 2)
 
 
 async def read(url: str, since: datetime | None = None) -> list[Any]:
@@ -46,7 +47,7 @@ async def test_the_newest_entries_come_first_packed_or_not(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("form", ["rfc3339", "unix", "unixnano"])
 async def test_entries_from_before_the_change_do_not_count(tmp_path: Path, form: str) -> None:
-    """Their time may be written in each of the service's forms; entries without a time all count."""
+    """Their time may be written in each of the service's forms."""
 
     def written(second: int) -> str | int:
         seconds = int(AT.timestamp()) + second
@@ -57,8 +58,18 @@ async def test_entries_from_before_the_change_do_not_count(tmp_path: Path, form:
     push(tmp_path, "b.log", [{"n": 0, "EdgeStartTimestamp": written(0)}], age=10)
     push(tmp_path, "c.log", [{"n": "never read"}], age=20)
     assert await read(f"file://{tmp_path}", AT.replace(second=5)) == [5, 9]
-    push(tmp_path, "b.log", [{"n": 7}], age=10)
-    assert await read(f"file://{tmp_path}", AT.replace(second=5)) == [5, 9, 7, "never read"]
+
+
+async def test_entries_without_a_time_are_as_old_as_their_object(tmp_path: Path) -> None:
+    """A job need not list the time; what was pushed before the change says nothing of it."""
+    push(tmp_path, "new.log", [{"n": 1}, {"n": 2, "EdgeStartTimestamp": "soon"}])
+    push(tmp_path, "just.log", [{"n": 3}], age=10)
+    push(tmp_path, "old.log", [{"n": 4}], age=11)
+    push(tmp_path, "older.log", [{"n": 5}], age=12)
+    since = datetime.fromtimestamp(PUSHED - 10, UTC)
+    assert await read(f"file://{tmp_path}", since) == [1, 2, 3]
+    assert await read(f"file://{tmp_path}", since.replace(year=2024)) == []
+    assert await read(f"file://{tmp_path}") == [1, 2, 3, 4, 5]
 
 
 async def test_a_flood_of_entries_is_read_in_part(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc.sendable import LONGEST_SECRET
 from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.model.fleet import Wave, Zone
 from edgeshift.model.reason_texts import text_of
@@ -40,7 +41,7 @@ class Secret(StrEnum):
 class Reading(BaseModel):
     """What was read of a scope. Never the secret itself. ``covered``: digest of the list of an account's
     zones. ``told``: whether the setting says if it is off; one that shows a secret may show it alone
-    (docs/service.md §4.1).
+    (docs/service.md §4.1). ``sendable``: whether the probe can send the secret that it shows.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -49,6 +50,15 @@ class Reading(BaseModel):
     secret: Secret = Secret.NONE
     covered: str = ""
     told: bool = True
+    sendable: bool = True
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is so of nearly every scope is left out, as before there was such a field."""
+        document: dict[str, Any] = handler(self)
+        if self.sendable:
+            document.pop("sendable", None)
+        return document
 
 
 class Assessment(BaseModel):
@@ -87,12 +97,19 @@ def too_late(now: datetime, profile: ServiceProfile) -> Reason | None:
     return Reason(code=ReasonCode.REMOVED, day=profile.esc_removal, at=now.date())
 
 
+def not_sendable() -> Reason:
+    """Why a scope with a secret that no probe can send cannot go on."""
+    return Reason(code=ReasonCode.SECRET_NOT_SENDABLE, limit=LONGEST_SECRET)
+
+
 def assess(reading: Reading, now: datetime, profile: ServiceProfile) -> Assessment:
     """What reading alone tells of a scope. ``now``: the service's time."""
     if gone := too_late(now, profile):
         return Assessment(verdict=Verdict.BLOCKED, why=(gone,))
     if reading.always:
         return Assessment(verdict=Verdict.ALREADY_SETTLED, why=(Reason(code=ReasonCode.ESC_OFF_ALREADY),))
+    if not reading.sendable:
+        return Assessment(verdict=Verdict.BLOCKED, why=(not_sendable(),))
     warnings = ["until the removal date the test secret stays: the service removes it with a DELETE at most"]
     if reading.secret is Secret.NONE:
         warnings.append(
@@ -109,7 +126,7 @@ def assess(reading: Reading, now: datetime, profile: ServiceProfile) -> Assessme
 
 def state(reading: Reading) -> dict[str, Any]:
     """What must not have changed between the sign-off and the change."""
-    return reading.model_dump(mode="json", exclude={"told"})
+    return reading.model_dump(mode="json", exclude={"told", "sendable"})
 
 
 def body(target: Zone, probe: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from edgeshift.areas.log_fields.jobs import (
     pushes,
     restored,
     signed_job,
+    unknown_fields,
     updated,
 )
 from edgeshift.areas.log_fields.names import (
@@ -40,6 +41,7 @@ from edgeshift.areas.log_fields.reading import (
     Assessment,
     Reading,
     assess,
+    creates_a_job,
     in_place,
     lacking,
     proposal_body,
@@ -84,6 +86,7 @@ __all__ = [
     "assess",
     "carried",
     "count",
+    "creates_a_job",
     "fields_document",
     "fields_of",
     "fields_of_document",
@@ -113,6 +116,7 @@ __all__ = [
     "sizes",
     "three_way",
     "too_many",
+    "unknown_fields",
     "unsound",
     "updated",
     "warnings",

@@ -67,7 +67,9 @@ _SAID = {
 
 
 class Judgement(BaseModel):
-    """What the entries say. ``entries``: all that were read; ``full``: those that have no room for more."""
+    """What the entries say. ``entries``: those that carry custom fields of a wanted kind, if only none;
+    ``full``: those that have no room for more.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -105,17 +107,27 @@ def judge(
     """Each wanted field: seen in the entries, or why not.
 
     ``transforms``: rules that set headers, by phase. ``jobs``: the zone's log jobs. ``enough``: entries with
-    room for more that must have been seen before a field counts as never sent.
+    room for more that must have been seen before a field counts as never sent. Those of a job that does not
+    list the log field of its kind, or has another data set, say nothing of a field.
     """
     fields = tuple(dict.fromkeys(fields_of(wanted)))
     seen: Counter[CustomField] = Counter()
     in_full: Counter[CustomField] = Counter()
+    kinds = {field.kind for field in fields}
+    carried: Counter[Kind] = Counter()
+    full_of: Counter[Kind] = Counter()
     total = full = 0
     room = profile.most_log_data
     for entry in entries:
+        of_kinds = [kind for kind in kinds if kind.log_field in entry]
+        if not of_kinds:
+            continue
         total += 1
         is_full = room is not None and _size(entry) >= room
         full += is_full
+        carried.update(of_kinds)
+        if is_full:
+            full_of.update(of_kinds)
         held = {kind: _held(entry, kind) for kind in Kind}
         # Where nothing was left of a value, its name may still be there.
         here = [
@@ -133,10 +145,10 @@ def judge(
             return FieldState.SEEN
         if field.kind.log_field in unlisted:
             return FieldState.NOT_LISTED
-        if total - full >= enough:
+        if carried[field.kind] - full_of[field.kind] >= enough:
             later = logged_as_it_came(field, profile) and set_by_transform(field, transforms) is not None
             return FieldState.SET_LATER if later else FieldState.NEVER_SENT
-        return FieldState.TRUNCATED if total >= enough else FieldState.TOO_FEW
+        return FieldState.TRUNCATED if carried[field.kind] >= enough else FieldState.TOO_FEW
 
     return Judgement(
         entries=total,

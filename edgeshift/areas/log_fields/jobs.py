@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from edgeshift.areas.log_fields.job_options import OddOptions, Options, OutputOptions
@@ -27,6 +27,7 @@ __all__ = [
     "own_name",
     "pushes",
     "restored",
+    "unknown_fields",
     "updated",
 ]
 
@@ -98,6 +99,13 @@ def signed_job(body: Mapping[str, Any], zone: Zone) -> str | None:
     """The name of the log job that a signed body has created in the zone, or None where it has none made."""
     new = body["jobs"]["new"]
     return in_zone(new["name"], zone) if new else None
+
+
+def unknown_fields(spec: NewJobSpec, known: Collection[str]) -> list[str]:
+    """Log fields of a new job that are none of ``known``, each with the known one that is spelt like it."""
+    alike = {name.lower(): name for name in known}
+    found = [name for name in dict.fromkeys(spec.fields) if name not in known]
+    return [f"{name} ({alike[name.lower()]}?)" if name.lower() in alike else name for name in found]
 
 
 def new_options(spec: NewJobSpec, names: Sequence[str]) -> str:

@@ -198,9 +198,14 @@ def _additions(
         lacking_names = [name for name in names if name not in listed(one, profile)]
         if pushes(one) and lacking_names:
             found.append(f"log job {one.get('id')} also pushes {', '.join(lacking_names)}")
-    if job is not None and not any(pushes(one) for one in reading.jobs):
+    if job is not None and creates_a_job(reading):
         found.append(f"the log job {own_name(job, zone)} is created")
     return tuple(found)
+
+
+def creates_a_job(reading: Reading) -> bool:
+    """Whether the zone gets the new log job, where there is one to get: nothing pushes its request logs."""
+    return not any(pushes(one) for one in reading.jobs)
 
 
 def warnings(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> tuple[str, ...]:

@@ -178,6 +178,7 @@ class LogPipeline:
                 name=f"{_moment(first)}_{_moment(last)}_{secrets.token_hex(4)}",
                 lines=b"".join(line for _, line in batch),
                 compressed=self._state.options.log_gzip,
+                at=self._state.clock.now(),
             )
         except DeliveryError as error:
             self._note(queue, {"last_error": self._now(), "error_message": str(error)})

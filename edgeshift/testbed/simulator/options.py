@@ -151,6 +151,9 @@ class LogJobs(_Options):
     needless_challenge: Literal["answer", "refuse"] = Field(
         "answer", description="asking for a challenge at a destination that needs none"
     )
+    unknown_fields: Literal["refuse", "ignore"] = Field(
+        "refuse", description="log fields that a job lists and the dataset does not have; ignored, none comes"
+    )
 
 
 _Part = TypeVar("_Part", bound=_Options)

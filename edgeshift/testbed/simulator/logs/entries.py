@@ -29,7 +29,7 @@ class Logged:
 
 def entry(logged: Logged, options: PullOptions, limits: LogFields, facts: ServiceProfile) -> bytes:
     """The line of an exchange, a JSON object and a newline: exactly the fields of the options, in their
-    order."""
+    order, but for those that there are not."""
     objects = custom_objects(logged, options.fields, limits, facts)
     document: dict[str, Any] = {}
     for name in options.fields:
@@ -44,7 +44,7 @@ def entry(logged: Logged, options: PullOptions, limits: LogFields, facts: Servic
             document[name] = logged.zone_name
         elif name in _VALUES:
             document[name] = _VALUES[name](logged.exchange)
-        else:
+        elif name in NEUTRAL_FIELDS:
             document[name] = NEUTRAL_FIELDS[name]
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
     return text.encode("utf-8", "replace") + b"\n"

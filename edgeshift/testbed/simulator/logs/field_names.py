@@ -219,11 +219,12 @@ def described(dataset: str) -> dict[str, str]:
     return {name: _kind(name) for name in sorted(names)}
 
 
-def fields_problem(names: list[str], dataset: str) -> str | None:
+def fields_problem(names: list[str], dataset: str, *, any_field: bool = False) -> str | None:
     """What is wrong with a job's fields, in words; None if nothing. Of datasets that nothing here logs, any
-    name will do."""
+    name will do, and with `any_field` of each."""
     for name in names:
-        known = name in HTTP_REQUESTS_FIELDS if dataset == HTTP_REQUESTS else _FIELD.fullmatch(name)
+        listed = dataset == HTTP_REQUESTS and not any_field
+        known = name in HTTP_REQUESTS_FIELDS if listed else _FIELD.fullmatch(name)
         if not known:
             return f"'{name[:80]}' is not a log field of the dataset {dataset}"
     return "fields names a log field twice" if len(set(names)) < len(names) else None

@@ -17,7 +17,7 @@ def of_job(job: Document, dataset: str, facts: ServiceProfile) -> PullOptions:
     given = job.get("output_options")
     if facts.takes_output_options and given is not None:
         return parsed(given, dataset)
-    return pull_options.parsed(job["logpull_options"], dataset)
+    return pull_options.parsed(job["logpull_options"], dataset, any_field=True)
 
 
 def parsed(given: Any, dataset: str) -> PullOptions:
@@ -34,4 +34,5 @@ def parsed(given: Any, dataset: str) -> PullOptions:
         "timestamps": given.get("timestamp_format"),
         "sample_rate": given.get("sample_rate"),
     }
-    return pull_options.parsed(urlencode({key: value for key, value in parameters.items() if value}), dataset)
+    text = urlencode({key: value for key, value in parameters.items() if value})
+    return pull_options.parsed(text, dataset, any_field=True)

@@ -17,16 +17,16 @@ _TEXTS = (
 )
 
 
-def problem(options: Any, dataset: str) -> tuple[str, str] | None:
+def problem(options: Any, dataset: str, *, any_field: bool = False) -> tuple[str, str] | None:
     """The key that is wrong in `output_options` ("" for all of it) and why; None if nothing. Keys that are
-    not known here are let through."""
+    not known here are let through, with `any_field` fields too."""
     if not isinstance(options, dict):
         return "", "must be an object"
     names = options.get("field_names")
     if names is not None:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             return "field_names", "must be an array of strings"
-        if why := fields_problem(names, dataset):
+        if why := fields_problem(names, dataset, any_field=any_field):
             return "field_names", why
     for key, allowed in (("timestamp_format", get_args(Timestamps)), ("output_type", ("ndjson", "csv"))):
         if options.get(key) not in (None, "", *allowed):

@@ -19,10 +19,11 @@ class PullOptions:
     sample_rate: float = 1.0
 
 
-def parsed(text: str | None, dataset: str) -> PullOptions:
+def parsed(text: str | None, dataset: str, *, any_field: bool = False) -> PullOptions:
     """The options in a parameter string; what it does not say is as usual, other parameters are passed over.
 
-    Raises ValueError saying what is wrong.
+    `any_field`: fields that the dataset does not have are let through. Raises ValueError saying what is
+    wrong.
     """
     given: dict[str, str] = {}
     for key, value in parse_qsl(text or "", keep_blank_values=True):
@@ -32,13 +33,13 @@ def parsed(text: str | None, dataset: str) -> PullOptions:
     timestamps = given.get("timestamps", "unixnano")
     if timestamps not in get_args(Timestamps):
         raise ValueError(f"timestamps must be one of {', '.join(get_args(Timestamps))}")
-    fields = _fields(given["fields"], dataset) if "fields" in given else DEFAULT_FIELDS
+    fields = _fields(given["fields"], dataset, any_field) if "fields" in given else DEFAULT_FIELDS
     return PullOptions(fields, cast(Timestamps, timestamps), _rate(given.get("sample_rate", "1")))
 
 
-def _fields(text: str, dataset: str) -> tuple[str, ...]:
+def _fields(text: str, dataset: str, any_field: bool) -> tuple[str, ...]:
     names = text.split(",")
-    if why := fields_problem(names, dataset):
+    if why := fields_problem(names, dataset, any_field=any_field):
         raise ValueError(why)
     return tuple(names)
 

@@ -3,7 +3,9 @@
 import asyncio
 import gzip
 import http.client
+import os
 import ssl
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,13 +23,17 @@ def bucket_folder(buckets: Path, destination: Destination) -> Path:
     return buckets / destination.scheme / destination.name.replace(":", "_")
 
 
-def put_object(buckets: Path, destination: Destination, key: str, content: bytes) -> None:
-    """Write an object of a bucket, whole or not at all. Raises `DeliveryError`."""
+def put_object(
+    buckets: Path, destination: Destination, key: str, content: bytes, at: datetime | None = None
+) -> None:
+    """Write an object of a bucket, whole or not at all. `at`: when, if not now. Raises `DeliveryError`."""
     file = bucket_folder(buckets, destination) / key
     partial = file.with_name(f".{file.name}.partial")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(content)
+        if at is not None:
+            os.utime(partial, (at.timestamp(),) * 2)
         partial.replace(file)
     except OSError as error:
         said = error.strerror or type(error).__name__
@@ -43,15 +49,23 @@ def object_key(destination: Destination, day: str, name: str) -> str:
 
 
 async def deliver(
-    buckets: Path, destination: Destination, *, day: str, name: str, lines: bytes, compressed: bool
+    buckets: Path,
+    destination: Destination,
+    *,
+    day: str,
+    name: str,
+    lines: bytes,
+    compressed: bool,
+    at: datetime,
 ) -> None:
-    """Push lines of NDJSON to a destination. Raises `DeliveryError`."""
+    """Push lines of NDJSON to a destination. `at`: when, by the simulator's clock, by which its buckets say
+    it. Raises `DeliveryError`."""
     content = gzip.compress(lines, mtime=0) if compressed else lines
     if destination.posts:
         await asyncio.to_thread(_post, destination, content, compressed)
     else:
         suffix = ".log.gz" if compressed else ".log"
-        put_object(buckets, destination, object_key(destination, day, name + suffix), content)
+        put_object(buckets, destination, object_key(destination, day, name + suffix), content, at)
 
 
 def _post(destination: Destination, content: bytes, compressed: bool) -> None:

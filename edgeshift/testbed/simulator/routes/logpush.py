@@ -67,7 +67,7 @@ def create_job(call: Call) -> Answer:
         "last_complete": None,
         "last_error": None,
         "error_message": None,
-        **_settings(sent, dataset),
+        **_settings(call, sent, dataset),
     }
     if "destination_conf" not in job or not job["destination_conf"]:
         raise _invalid("destination_conf", "is required")
@@ -81,7 +81,7 @@ def update_job(call: Call) -> Answer:
     _entitled(call)
     job = _own(call)
     sent = _taken(call, _UPDATED, _KEPT)
-    patch = _settings(sent, job["dataset"])
+    patch = _settings(call, sent, job["dataset"])
     challenge = sent.get("ownership_challenge")
     now = destinations.parsed(job["destination_conf"])
     then = _destination(sent) if "destination_conf" in sent else now
@@ -195,9 +195,10 @@ def _dataset(name: Json) -> str:
     return name
 
 
-def _settings(sent: dict[str, Json], dataset: str) -> Document:
+def _settings(call: Call, sent: dict[str, Json], dataset: str) -> Document:
     """What of a job's settings was sent, when it is right."""
     found: dict[str, Any] = {}
+    any_field = call.options.log_jobs.unknown_fields == "ignore"
     if "enabled" in sent:
         if not isinstance(sent["enabled"], bool):
             raise _invalid("enabled", "must be a boolean")
@@ -211,13 +212,14 @@ def _settings(sent: dict[str, Json], dataset: str) -> Document:
         if text is not None and not isinstance(text, str):
             raise _invalid("logpull_options", "must be a string")
         try:
-            pull_options.parsed(text, dataset)
+            pull_options.parsed(text, dataset, any_field=any_field)
         except ValueError as error:
             raise _invalid("logpull_options", f"is invalid: {error}") from None
         found["logpull_options"] = text
     if "output_options" in sent:
         options = sent["output_options"]
-        if options is not None and (wrong := output_options.problem(options, dataset)):
+        wrong = output_options.problem(options, dataset, any_field=any_field) if options is not None else None
+        if wrong:
             raise _invalid("/".join(filter(None, ("output_options", wrong[0]))), wrong[1])
         found["output_options"] = options
     for key, kind in _KEPT.items():
