@@ -49,8 +49,7 @@ class Adjustment(Part):
     enabled: bool | None = Field(default=None, description="Whether the rule or ruleset is on.")
     score_threshold: Annotated[int, NUMBER] | None = Field(
         default=None,
-        description="The anomaly score from which the OWASP score rule acts: with `ruleset` and `rule` of it,"
-        f" `{OWASP_RULESET}` and `{OWASP_SCORE_RULE}`.",
+        description="The score from which the OWASP score rule acts: with `ruleset` and `rule` of that rule.",
     )
 
     @model_validator(mode="after")
