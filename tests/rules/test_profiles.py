@@ -226,9 +226,10 @@ def test_whether_a_rule_hides_a_response_header_is_said_by_the_profile() -> None
     transforms = {"http_response_headers_transform": sets, "http_request_late_transform": sets}
     jobs = [_job(logpull_options="fields=RayID,ResponseHeaders,RequestHeaders")]
     both = FieldSet(request_headers=("x-a",), response_headers=("x-a",))
+    entries = [{"RequestHeaders": {}, "ResponseHeaders": {}}] * 5
     states = {
         profile.name: [
-            field.state for field in log_fields.judge([{}] * 5, both, transforms, jobs, 5, profile).fields
+            field.state for field in log_fields.judge(entries, both, transforms, jobs, 5, profile).fields
         ]
         for profile in PROFILES.values()
     }
@@ -243,7 +244,7 @@ def test_whether_a_rule_hides_a_response_header_is_said_by_the_profile() -> None
 def test_an_entry_is_full_only_where_a_limit_is_known() -> None:
     """8 KB by the specification."""
     jobs = [_job(logpull_options="fields=RayID,ResponseHeaders,RequestHeaders")]
-    entry = {"RequestHeaders": {"x-b": "v" * 9000}}
+    entry = {"RequestHeaders": {"x-b": "v" * 9000}, "ResponseHeaders": {}}
     full = {
         one.name: log_fields.judge([entry] * 5, WANTED, {}, jobs, 5, one).full for one in PROFILES.values()
     }
