@@ -226,7 +226,7 @@ def test_whether_a_rule_hides_a_response_header_is_said_by_the_profile() -> None
     transforms = {"http_response_headers_transform": sets, "http_request_late_transform": sets}
     jobs = [_job(logpull_options="fields=RayID,ResponseHeaders,RequestHeaders")]
     both = FieldSet(request_headers=("x-a",), response_headers=("x-a",))
-    entries = [{"RequestHeaders": {}, "ResponseHeaders": {}}] * 5
+    entries: list[dict[str, Any]] = [{"RequestHeaders": {}, "ResponseHeaders": {}}] * 5
     states = {
         profile.name: [
             field.state for field in log_fields.judge(entries, both, transforms, jobs, 5, profile).fields
