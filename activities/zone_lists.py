@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -15,7 +16,15 @@ from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.counts import counted
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Plan, Zone
-from edgeshift.service_api import NotUnderstood, NoTurn, OddPages, RateLimited, ServiceClient, ServiceError
+from edgeshift.service_api import (
+    Misconfigured,
+    NotUnderstood,
+    NoTurn,
+    OddPages,
+    RateLimited,
+    ServiceClient,
+    ServiceError,
+)
 from edgeshift.service_api.caller import Again
 from edgeshift.service_api.prefix import without_prefix
 
@@ -29,19 +38,34 @@ PAUSES_OF_A_LIST = (1.0, 5.0, 20.0)
 """Seconds after which a credential's list begins again where others have theirs, which would be lost."""
 
 
-async def listed(client: ServiceClient, again: Again | None = None) -> Listed:
-    """The zones of a credential. Raises ServiceError, and Misconfigured where the service's address lacks its
-    prefix: trying again does not help then.
+@dataclass
+class Address:
+    """Whether the service is where a client looks for it. ``proved``: it has listed a zone there, so that its
+    address is in question no more.
+    """
+
+    proved: bool = False
+
+    def lacks_prefix(self, client: ServiceClient, failure: ServiceError) -> Misconfigured | None:
+        """The error of an address without its prefix, where a failure fits that; else None."""
+        return None if self.proved else without_prefix(client.base_url, failure)
+
+
+async def listed(client: ServiceClient, again: Again | None = None, address: Address | None = None) -> Listed:
+    """The zones of a credential. ``address``: what other looks have proved of it. Raises ServiceError, and
+    Misconfigured where the service's address lacks its prefix: trying again does not help then.
     """
     found = []
+    address = address or Address()
     try:
         async for zone in client.zones(again=again):
+            address.proved = True
             if zone.account is not None:
                 plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
                 made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
                 found.append((made, zone.account.name))
     except ServiceError as failure:
-        raise without_prefix(client.base_url, failure) or failure from None
+        raise address.lacks_prefix(client, failure) or failure from None
     return found
 
 
@@ -56,10 +80,11 @@ async def listed_by_all(
     pauses = PAUSES_OF_A_LIST if len(credentials) > 1 else ()
 
     async def by(credential: CredentialSpec) -> tuple[ServiceClient, Listed]:
+        address = Address()
         for pause in (*pauses, None):
             client = connections.client(digest, spec, credential)
             try:
-                return client, await _alike(connections, client)
+                return client, await _alike(connections, client, address)
             except ServiceError as failure:
                 if pause is None or _is_final(failure):
                     raise
@@ -78,13 +103,13 @@ async def listed_by_all(
     return [found for found in made if not isinstance(found, BaseException)]
 
 
-async def _alike(connections: Connections, client: ServiceClient) -> Listed:
+async def _alike(connections: Connections, client: ServiceClient, address: Address) -> Listed:
     """The list, alike twice in a row. One that does not fit what it says of itself, as where a zone comes or
     goes meanwhile, is a look like any other, and alike none.
     """
 
     async def again(failure: ServiceError, tried: int) -> None:
-        no_use = _is_final(failure) or without_prefix(client.base_url, failure)
+        no_use = _is_final(failure) or address.lacks_prefix(client, failure)
         # For a turn, and for the end of a block, whoever has nothing else to wait for waits longer.
         if tried > len(PAUSES_OF_A_PAGE) or no_use or isinstance(failure, NoTurn | RateLimited):
             raise failure
@@ -97,7 +122,7 @@ async def _alike(connections: Connections, client: ServiceClient) -> Listed:
         nonlocal odd
         try:
             odd = None
-            return await listed(client, again)
+            return await listed(client, again, address)
         except OddPages as why:
             odd = why
             return why

@@ -7,6 +7,8 @@ from edgeshift.service_api.errors import (
     Misconfigured,
     NotFound,
     NotUnderstood,
+    OddPages,
+    RateLimited,
     Redirected,
     Refused,
     ServiceError,
@@ -20,8 +22,10 @@ def without_prefix(base_url: str, failure: ServiceError) -> Misconfigured | None
     """The error of a first call to an address that lacks the prefix, where its failure fits that; else None.
 
     A gateway may serve the service under another path: an address without the prefix is no mistake by
-    itself, only together with an answer that nothing is there.
+    itself, only together with an answer that nothing is there. Whoever lists or limits is there.
     """
+    if isinstance(failure, (OddPages, RateLimited)):
+        return None
     known = isinstance(failure, (Refused, NotFound, Gone, NotUnderstood, Redirected))
     if not known or base_url.rstrip("/").endswith(PREFIX):
         return None

@@ -7,7 +7,15 @@ import pytest
 from activities.boundary import named
 from edgeshift.model.failures import PERMANENT
 from edgeshift.service_api import ServiceError
-from edgeshift.service_api.errors import ConnectionRefused, NotFound, NotUnderstood, Outcome, Refused
+from edgeshift.service_api.errors import (
+    ConnectionRefused,
+    NotFound,
+    NotUnderstood,
+    OddPages,
+    Outcome,
+    RateLimited,
+    Refused,
+)
 from edgeshift.service_api.prefix import without_prefix
 
 
@@ -32,3 +40,11 @@ def test_other_failures_are_what_they_are() -> None:
     assert without_prefix("https://api.example.com/client/v4", failed(Refused, 400)) is None
     assert without_prefix("https://api.example.com/client/v4/", failed(NotFound, 404)) is None
     assert without_prefix("https://api.example.com", failed(ConnectionRefused, None)) is None
+
+
+@pytest.mark.parametrize(("kind", "status"), [(RateLimited, 429), (OddPages, 200)])
+def test_what_the_service_alone_says_is_no_sign_of_another_place(
+    kind: type[ServiceError], status: int
+) -> None:
+    """A gateway may have the service under another path."""
+    assert without_prefix("https://api.example.com/gateway", failed(kind, status)) is None

@@ -25,7 +25,7 @@ from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_whole import Fleet
-from tests.service.raw_service import Answer, Request, envelope, http, raw_service
+from tests.service.raw_service import Answer, Request, envelope, http, raw_service, refusal
 from tests.service.simulated import Caller, simulated
 from worker.wiring import area_work
 
@@ -188,15 +188,65 @@ def odd_looks(*odd: int) -> Callable[[Request], Answer]:
     return answer
 
 
-async def test_a_list_that_changes_while_it_is_read_is_one_of_the_looks(tmp_path: Path) -> None:
-    """A zone that came or went spoils that look, and the next two agree."""
+@pytest.mark.parametrize("path", ["/client/v4", "/gateway"])
+async def test_a_list_that_changes_while_it_is_read_is_one_of_the_looks(tmp_path: Path, path: str) -> None:
+    """A zone that came or went spoils that look, and the next two agree; also where a gateway has the service
+    under another path.
+    """
     for odd in ((1,), (2,), (1, 2)):
         async with (
             raw_service(odd_looks(*odd)) as service,
-            resolving(tmp_path, service.base_url, "t") as play,
+            resolving(tmp_path, f"http://127.0.0.1:{service.port}{path}", "t") as play,
         ):
             assert (await play.once()).count == 120
             assert len(service.requests) == 3 * (4 if odd != (1,) else 3)
+
+
+def spoilt(call: int, answer: bytes) -> Callable[[Request], Answer]:
+    """Lists of 120 zones; the call of this number, from 1, is answered so."""
+    calls = 0
+
+    def answered(request: Request) -> Answer:
+        nonlocal calls
+        calls += 1
+        return answer if calls == call else page(request, 120)
+
+    return answered
+
+
+@pytest.mark.parametrize("call", [2, 4])
+async def test_a_service_that_has_listed_zones_is_where_its_address_says(tmp_path: Path, call: int) -> None:
+    """A page that is nothing, in the middle or of the second look, is read again: the prefix is in question
+    until a zone was listed.
+    """
+    async with (
+        raw_service(spoilt(call, http(200, "{"))) as service,
+        resolving(tmp_path, f"http://127.0.0.1:{service.port}/gateway", "t") as play,
+    ):
+        assert (await play.once()).count == 120
+        assert play.clock.slept == [0.2]
+
+
+async def test_a_service_without_its_prefix_is_told_at_once(tmp_path: Path) -> None:
+    """It lists nothing."""
+    async with (
+        raw_service(lambda request: http(404, "nothing here")) as service,
+        resolving(tmp_path, f"http://127.0.0.1:{service.port}", "t") as play,
+    ):
+        with pytest.raises(ApplicationError, match="lacks the prefix /client/v4") as raised:
+            await play.once()
+        assert raised.value.non_retryable and len(service.requests) == 1
+
+
+async def test_a_limit_says_nothing_of_the_address(tmp_path: Path) -> None:
+    """Whoever is refused for a while has reached the service."""
+    async with (
+        raw_service(spoilt(1, http(429, refusal({"code": 10100, "message": "slow down"})))) as service,
+        resolving(tmp_path, f"http://127.0.0.1:{service.port}/gateway", "t") as play,
+    ):
+        with pytest.raises(ApplicationError) as raised:
+            await play.once()
+        assert raised.value.type == "RateLimited" and not raised.value.non_retryable
 
 
 async def test_a_list_that_is_never_whole_is_not_believed(tmp_path: Path) -> None:
