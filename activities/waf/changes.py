@@ -231,7 +231,8 @@ class WafWork(AreaWork):
 
     async def _refuse_edited(self, step: FencedStep, *bodies: dict[str, Any], known: str = "") -> None:
         """Raises NotSent where the zone's rules are none of these ``bodies``, nor what is sent, which loses
-        nothing by it (a request that was not answered may have got so far), nor have the digest ``known``.
+        nothing by it (a request that was not answered may have got so far), nor have the digest ``known``;
+        and where somebody has pinned a version since they had that.
         """
         forms = [form for body in (*bodies, step.body) for form in (body, waf.shadow(body))]
         for _ in range(2):
@@ -241,8 +242,11 @@ class WafWork(AreaWork):
                 said = f"its rules of the new WAF: {odd}"
                 raise NotUnderstood(said, call="entrypoint.get", path=step.zone.name, outcome=Outcome.READ)
             raw = stored.raw if stored is not None else None
-            as_seen = bool(known) and waf.rules_digest(raw) == known
-            if as_seen or any(waf.same_rules(raw, form) for form in forms):
+            if known and waf.rules_digest(raw) == known:
+                return
+            form = next((form for form in forms if waf.same_rules(raw, form)), None)
+            # Otherwise a version that nobody signed is no edit: the service may have given it.
+            if form is not None and not (known and waf.pinned_since(raw, form, known)):
                 return
         raise NotSent(EDITED, ChangeStatus.REFUSED, final=True)
 

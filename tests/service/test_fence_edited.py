@@ -102,3 +102,45 @@ async def test_versions_that_the_service_gives_are_no_edit(version: str, tmp_pat
         evidence = await _evidence(play, stored="0" * 64)
         result = await play.change(play.body, play.body, permit=3, evidence=evidence)
         assert result.status is ChangeStatus.ANSWERED, result.reason
+
+
+async def _pins(play: Gate) -> None:
+    """Somebody pins the managed rulesets of the zone's rules to a version."""
+    client = await play.connections.service(play.start.spec, play.zone)
+    stored = await client.entry_point(play.zone.id)
+    assert stored is not None
+    rules = [
+        {**rule, "action_parameters": {**rule["action_parameters"], "version": "57"}}
+        if rule["action"] == "execute"
+        else rule
+        for rule in stored.raw["rules"]
+    ]
+    await client.put_entry_point(
+        play.zone.id,
+        {"name": "default", "rules": rules},
+        waf_migration=waf.Mode.VALIDATION.value,
+        before_send=_at_once,
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "status"),
+    [
+        ("absent", ChangeStatus.REFUSED),
+        ("latest", ChangeStatus.REFUSED),
+        ("number", ChangeStatus.ANSWERED),
+    ],
+)
+async def test_a_version_that_was_pinned_since_the_evidence_is_not_replaced(
+    version: str, status: ChangeStatus, tmp_path: Path
+) -> None:
+    """A number where the evidence saw none is not the service's. Where the service stores numbers, nobody can
+    tell one that it has moved from one that somebody has pinned.
+    """
+    async with gate(tmp_path, simulator={"execute_version": version}) as play:
+        assert (await play.validate()).status is ChangeStatus.ANSWERED
+        evidence = await _evidence(play)
+        await _pins(play)
+        result = await play.change(play.body, play.body, permit=2, evidence=evidence)
+        assert result.status is status, result.reason
+        assert ("somebody has changed its rules" in result.reason) == (status is ChangeStatus.REFUSED)

@@ -21,7 +21,7 @@ from edgeshift.areas.waf.answers import (
 )
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
-from edgeshift.areas.waf.plain import plain, without_given
+from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
@@ -320,6 +320,17 @@ def same_rules(stored: Mapping[str, Any] | None, signed: Body) -> bool:
     except RecursionError:
         # It has a canonical JSON as it is, but is nested too deeply for more.
         return False
+
+
+def pinned_since(stored: Mapping[str, Any] | None, signed: Body, known: str) -> bool:
+    """Whether somebody has pinned a managed ruleset to a version since its zone had rules of the digest
+    ``known``. ``stored``: rules that are ``same_rules`` as ``signed``. They had no number then, and have one
+    where none was signed. A service that gives numbers had given one before.
+    """
+    if stored is None or not given_numbers(stored, signed):
+        return False
+    before = (without_given(stored, signed), given_as_latest(stored, signed))
+    return known in {rules_digest(body) for body in before}
 
 
 def _plain_rules(body: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from edgeshift.model.digests import Body, essence
@@ -29,11 +29,34 @@ def without_given(stored: Mapping[str, Any], signed: Mapping[str, Any]) -> Body:
     execute rules whose signed counterpart, the rule in the same place, names none. Whether it gives any is
     not documented (docs/service.md §2.4). A version that was signed counts.
     """
+    return _for_given(stored, signed, _unversioned)
+
+
+def given_as_latest(stored: Mapping[str, Any], signed: Mapping[str, Any]) -> Body:
+    """The stored body with ``latest`` in place of each version that ``without_given`` leaves out."""
+    return _for_given(stored, signed, lambda rule: _versioned(rule, LATEST))
+
+
+def given_numbers(stored: Mapping[str, Any], signed: Mapping[str, Any]) -> bool:
+    """Whether a version that ``without_given`` leaves out is another one than ``latest``."""
+    beside = signed.get("rules") or ()
+    return any(
+        given_version(rule, own) not in (None, LATEST)
+        for rule, own in zip(stored.get("rules") or (), beside, strict=False)
+    )
+
+
+def _for_given(
+    stored: Mapping[str, Any],
+    signed: Mapping[str, Any],
+    instead: Callable[[Mapping[str, Any]], dict[str, Any]],
+) -> Body:
+    """The stored body with ``instead`` of each rule whose version its signed counterpart does not name."""
     beside = list(signed.get("rules") or ())
     found = []
     for place, rule in enumerate(stored.get("rules") or ()):
         own = beside[place] if place < len(beside) else None
-        found.append(_unversioned(rule) if given_version(rule, own) is not None else rule)
+        found.append(instead(rule) if given_version(rule, own) is not None else rule)
     return {**stored, "rules": found}
 
 
@@ -51,6 +74,10 @@ def given_version(stored: object, signed: object) -> object:
 def _version(rule: Mapping[str, Any]) -> object:
     parameters = rule.get("action_parameters")
     return parameters.get("version") if isinstance(parameters, Mapping) else None
+
+
+def _versioned(rule: Mapping[str, Any], version: str) -> dict[str, Any]:
+    return {**rule, "action_parameters": {**rule["action_parameters"], "version": version}}
 
 
 def _unversioned(rule: Mapping[str, Any]) -> dict[str, Any]:
