@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from activities.effects import Effects
 from activities.kept import Kept
@@ -36,9 +36,10 @@ MOST_RUNS = 100
 """Runs of campaigns of which is known whether they came out of a reset."""
 
 MOST_TARGETS = 500_000
-"""Of all frozen lists and plans' readings that are kept: about two kilobytes each. Each commit asks for its
-campaign's list.
-"""
+"""Of all frozen lists that are kept: about two kilobytes each. Each commit asks for its campaign's list."""
+
+MOST_READINGS = 1_000_000
+"""Of all plans' readings that are kept: a digest each, so that they are far lighter than targets."""
 
 LISTS_IDLE = 3600.0
 """Seconds after which a list that nobody has asked for may go: a campaign at work asks more often."""
@@ -78,7 +79,8 @@ class Connections:
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)
-        self._lists = Kept(MOST_TARGETS, self._load_list, weighs=len, idle=LISTS_IDLE)
+        self._lists = Kept(MOST_TARGETS, self._load_targets, weighs=len, idle=LISTS_IDLE)
+        self._readings = Kept(MOST_READINGS, self._load_readings, weighs=len, idle=LISTS_IDLE)
         self._resets = Kept(MOST_RUNS, self._load_reset)
         self._clients: dict[str, tuple[Credential, ServiceClient]] = {}
         self._replaced: list[ServiceClient] = []
@@ -87,8 +89,11 @@ class Connections:
     async def _load_spec(self, digest: str) -> CampaignSpec:
         return (await get_document(self.archive, CampaignSpec, digest)).scaled()
 
-    async def _load_list(self, key: tuple[type[FrozenTargets | PlannedReadings], str]) -> list[Any]:
-        return await get_list(self.archive, *key)
+    async def _load_targets(self, digest: str) -> list[Target]:
+        return await get_list(self.archive, FrozenTargets, digest)
+
+    async def _load_readings(self, digest: str) -> list[str]:
+        return await get_list(self.archive, PlannedReadings, digest)
 
     async def _load_reset(self, run: tuple[str, str]) -> bool:
         return await was_reset(self.temporal, *run)
@@ -107,11 +112,11 @@ class Connections:
 
     async def targets(self, digest: str) -> list[Target]:
         """A campaign's frozen list."""
-        return await self._lists.get((FrozenTargets, digest))
+        return await self._lists.get(digest)
 
     async def readings(self, digest: str) -> list[str]:
         """A plan's readings, by the index of each target: the digest of its own, or empty."""
-        return await self._lists.get((PlannedReadings, digest))
+        return await self._readings.get(digest)
 
     async def service(self, spec_digest: str, zone: Zone) -> ServiceClient:
         """The client whose credential is for the zone's account."""

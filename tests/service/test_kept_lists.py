@@ -105,18 +105,22 @@ def connections(folder: Path) -> tuple[Connections, Counting]:
     return Connections(nobody, archive, SystemClock(), nobody, str(folder)), archive
 
 
-async def test_the_lists_of_five_campaigns_are_read_once_each(tmp_path: Path) -> None:
-    """Also their plans' readings."""
+async def test_the_lists_of_five_campaigns_are_read_once_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also their plans' readings, which take no room from the lists."""
+    monkeypatch.setattr("activities.connections.MOST_TARGETS", 5 * 30)
     there, archive = connections(tmp_path)
     lists = [targets(30, account) for account in "abcde"]
     digests = [await put_document(archive, one) for one in lists]
-    readings = await put_document(archive, PlannedReadings(("0" * 64,) * 30))
+    readings = [(account * 64,) * 30 for account in "abcde"]
+    planned = [await put_document(archive, PlannedReadings(one)) for one in readings]
     archive.reads = 0
     for _ in range(20):
-        for digest, one in zip(digests, lists, strict=True):
+        for digest, one, plan, read in zip(digests, lists, planned, readings, strict=True):
             assert await there.targets(digest) == list(one.root)
-        assert list(await there.readings(readings)) == ["0" * 64] * 30
-    assert archive.reads == 6
+            assert list(await there.readings(plan)) == list(read)
+    assert archive.reads == 10
 
 
 async def test_others_go_on_while_a_long_list_is_read(tmp_path: Path) -> None:
