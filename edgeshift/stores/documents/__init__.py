@@ -109,7 +109,6 @@ _NAMES = {
         "encoded",
         "get_document",
         "get_list",
-        "get_list",
         "get_record",
         "put_document",
     ),
