@@ -74,19 +74,41 @@ def test_full_entries_do_not_prove_that_a_field_was_never_sent() -> None:
     assert room.fields[1].state is FieldState.NEVER_SENT
 
 
+def job(fields: str, **more: Any) -> dict[str, Any]:
+    """A log job that lists these log fields."""
+    return {**JOBS[0], "logpull_options": f"fields={fields}", **more}
+
+
 def test_entries_of_other_jobs_say_nothing_of_a_field() -> None:
     """What a job writes that does not list the log field, or lists another data set, is no sign that a field
     was not sent; where nothing else came, no entry came at all.
     """
+    jobs = [*JOBS, job("RayID,Cookies")]
     others: list[dict[str, Any]] = [{"QueryName": "a.example"}, {"RayID": "7", "Cookies": {}}]
-    found = judge(others * 9, WANTED, {}, JOBS, 5)
+    found = judge(others * 9, WANTED, {}, jobs, 5)
     assert found.entries == 9
     states_of = {field.kind: field.state for field in found.fields}
     assert states_of[Kind.COOKIE] is FieldState.NEVER_SENT
     assert states_of[Kind.REQUEST] is states_of[Kind.RESPONSE] is FieldState.TOO_FEW
-    assert judge(others[:1] * 9, WANTED, {}, JOBS, 5).entries == 0
+    assert judge(others[:1] * 9, WANTED, {}, jobs, 5).entries == 0
     # Of what is not asked for, nothing counts either.
-    assert judge(others[1:] * 9, FieldSet(request_headers=("x-a",)), {}, JOBS, 5).entries == 0
+    assert judge(others[1:] * 9, FieldSet(request_headers=("x-a",)), {}, jobs, 5).entries == 0
+
+
+def test_a_carrier_that_is_left_out_of_an_entry_may_be_empty() -> None:
+    """Where all jobs that push request logs list it, and the entry is of one: whether the service leaves it
+    out then is unknown.
+    """
+    timed, plain, other = {"EdgeStartTimestamp": 7, "Cookies": {}}, {"RayID": "7"}, {"Action": "block"}
+    never, few = [FieldState.NEVER_SENT] * 3, [FieldState.TOO_FEW] * 3
+    assert states([timed] * 5) == states([plain] * 5) == never
+    assert states([other] * 5) == few
+    # Other data sets have rays, too, where they are pushed; none but that of requests has its time.
+    events = job("RayID", dataset="firewall_events")
+    assert states([plain] * 5, jobs=[*JOBS, events]) == few
+    assert states([timed] * 5, jobs=[*JOBS, events]) == never
+    assert states([plain] * 5, jobs=[*JOBS, {**events, "enabled": False}]) == never
+    assert states([timed] * 5, jobs=[*JOBS, job("RayID,Cookies")]) == [*few[:2], FieldState.NEVER_SENT]
 
 
 def sample(size: int) -> dict[str, Any]:

@@ -188,6 +188,16 @@ async def test_the_limit_counts_bytes_and_splits_no_character(tmp_path: Path) ->
         assert short["RequestHeaders"] == {"a": "é" * 4, "b": ""}
 
 
+async def test_carriers_without_a_value_may_be_left_out(tmp_path: Path) -> None:
+    """By an option; what the service does is unknown."""
+    async with simulated(tmp_path) as call:
+        await with_fields(call, a_rule(request_fields=["a"], response_fields=["b"]))
+        await a_job(call, "fields=RayID,RequestHeaders,ResponseHeaders")
+        await call.control("PUT", "options", {"log_fields": {"empty_carriers": "left_out"}})
+        (entry,) = await logged(call, an_exchange(call.ids["enterprise"], request=[("a", "1")]))
+        assert entry == {"RayID": f"{1:016x}", "RequestHeaders": {"a": "1"}}
+
+
 async def test_only_enabled_jobs_of_the_dataset_and_zone_push(tmp_path: Path) -> None:
     """A disabled job, another dataset and another zone's exchange leave nothing."""
     async with simulated(tmp_path) as call:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from edgeshift.areas.log_fields.jobs import Job
+from edgeshift.areas.log_fields.jobs import Job, listed, pushes
 from edgeshift.areas.log_fields.names import CustomField, Kind, fields_of
 from edgeshift.areas.log_fields.reading import jobs_without, logged_as_it_came, set_by_transform
 from edgeshift.areas.log_fields.terms import FieldSet
@@ -20,6 +20,9 @@ from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
 
 Entry = Mapping[str, Any]
+
+_KEYS = ("EdgeStartTimestamp", "RayID", "ClientRequestHost")
+"""What an entry of a request log has; the first, no entry of another data set has."""
 
 
 class FieldState(StrEnum):
@@ -108,7 +111,8 @@ def judge(
 
     ``transforms``: rules that set headers, by phase. ``jobs``: the zone's log jobs. ``enough``: entries with
     room for more that must have been seen before a field counts as never sent. Those of a job that does not
-    list the log field of its kind, or has another data set, say nothing of a field.
+    list the log field of its kind, or has another data set, say nothing of a field. One that lacks it, and is
+    of none such, has it empty: whether the service leaves it out then is unknown (docs/service.md §2.3).
     """
     fields = tuple(dict.fromkeys(fields_of(wanted)))
     seen: Counter[CustomField] = Counter()
@@ -118,8 +122,13 @@ def judge(
     full_of: Counter[Kind] = Counter()
     total = full = 0
     room = profile.most_log_data
+    pushing = [job for job in jobs if pushes(job)]
+    lists = [listed(job, profile) for job in pushing]
+    everywhere = {kind for kind in kinds if lists and all(kind.log_field in names for names in lists)}
+    of_requests = _KEYS if pushing == [job for job in jobs if job.get("enabled") is True] else _KEYS[:1]
     for entry in entries:
-        of_kinds = [kind for kind in kinds if kind.log_field in entry]
+        theirs = any(key in entry for key in of_requests)
+        of_kinds = [kind for kind in kinds if kind.log_field in entry or (theirs and kind in everywhere)]
         if not of_kinds:
             continue
         total += 1

@@ -115,6 +115,9 @@ class LogFields(_Options):
         description="custom field data of one log entry, in UTF-8 bytes; null: any number",
     )
     data_counts_names: bool = Field(False, description="field names count as data too")
+    empty_carriers: Literal["written", "left_out"] = Field(
+        "written", description="log fields of custom fields of which the request had none, in an entry"
+    )
 
 
 class Bodies(_Options):

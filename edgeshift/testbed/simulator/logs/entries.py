@@ -34,7 +34,8 @@ def entry(logged: Logged, options: PullOptions, limits: LogFields, facts: Servic
     document: dict[str, Any] = {}
     for name in options.fields:
         if name in CUSTOM_OBJECTS:
-            document[name] = objects[name]
+            if objects[name] or limits.empty_carriers == "written":
+                document[name] = objects[name]
         elif name in ("EdgeStartTimestamp", "EdgeEndTimestamp"):
             exchange = logged.exchange
             ended = exchange.ended_at or exchange.at
