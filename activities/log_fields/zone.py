@@ -286,7 +286,7 @@ class LogFieldsActivities:
         if await taken_back(self._connections, start):
             return Watched.as_unsure(NOT_OURS)
         if found is None or not found.entries:
-            why = trouble or "no log entry came"
+            why = trouble or "no log entry with custom fields came"
             if terms.unverified == "roll_back":
                 return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
             kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said=why)

@@ -177,4 +177,4 @@ async def test_entries_from_before_the_change_do_not_settle_a_zone(client: Clien
         await play.sign_everything()
         outcome, reason = await _result(play, "until.example")
         assert outcome is ZoneOutcome.ROLLED_BACK, reason
-        assert "no log entry came" in reason
+        assert "no log entry with custom fields came" in reason

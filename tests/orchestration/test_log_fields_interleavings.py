@@ -215,7 +215,7 @@ async def test_what_is_not_verified_is_taken_back_to_the_letter(
         await play.begin()
         await play.sign_everything()
         outcome, reason, _ = await settled(play, "back.example")
-        assert outcome is ZoneOutcome.ROLLED_BACK and "no log entry came" in reason
+        assert outcome is ZoneOutcome.ROLLED_BACK and "no log entry with custom fields came" in reason
         assert refs(await service.rules("back.example")) == ["theirs", "late"]
         assert await service.job("back.example") == before
         assert (await settled(play, "bare.example"))[0] is ZoneOutcome.ROLLED_BACK
