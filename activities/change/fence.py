@@ -132,10 +132,14 @@ class Fence:
         waited = self.connections.clock.monotonic() - self.checked
         if self.begun or self.change.step is Step.ROLL_BACK or waited < CHECKED_AGAIN_AFTER:
             return
+        await self._ask_late(self.connections.authority.check_again, "what people signed")
+
+    async def _ask_late(self, check: Check, what: str) -> None:
+        """The same, raising NotSent where it cannot be read."""
         try:
-            await self._ask(self.connections.authority.check_again)
+            await self._ask(check)
         except ArchiveError as failure:
-            raise NotSent(f"what people signed could not be read: {failure}"[:200]) from None
+            raise NotSent(f"{what} could not be read: {failure}"[:200]) from None
 
     async def _refuse_what_was_used(self) -> None:
         """Raises NotSent, just before the first request, where what people signed has let the same through
@@ -152,10 +156,7 @@ class Fence:
                 earlier = await earlier_of(there, change, spec)
                 await there.authority.check_earlier(change, spec, targets, now, earlier)
 
-        try:
-            await self._ask(check)
-        except ArchiveError as failure:
-            raise NotSent(f"what was sent before could not be read: {failure}"[:200]) from None
+        await self._ask_late(check, "what was sent before")
 
     async def _change_arrives(self) -> datetime | None:
         """Until when what a way back undoes may still be on its way: of two requests that cross, either may
@@ -260,12 +261,11 @@ class Fence:
         meanwhile.
         """
         await self._refuse_what_was_stopped()
-        # What can no more be sent takes no place of the roots' caps.
         self.check_time()
         await self._refuse_what_was_used()
         if self.change.step is Step.ROLL_BACK and not self.begun and await self._change_arrives():
             raise NotSent("what it undoes may still be on its way", turn=False)
-        self.may_be_sent = self.begun = True
+        first, self.may_be_sent, self.begun = not self.begun, True, True
         self.check_time()
         if what and not self.opened:
             # A run that was reset may have opened it: each request has an intent of its own.
@@ -279,6 +279,10 @@ class Fence:
         if self.alone:
             await self._refuse_beside_another()
         self.check_time()
+        if first and self.change.step is Step.COMMIT:
+            # Only now: what can no more be sent, or was given up, takes no place of the roots' caps.
+            await self._ask_late(self.connections.authority.take_places, "how many commits were made")
+            self.check_time()
         return self.check_time
 
     async def _refuse_beside_another(self) -> None:
