@@ -221,9 +221,8 @@ class Authority:
     async def check_earlier(
         self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, earlier: Earlier
     ) -> None:
-        """The same of a step that is about to be sent, of which is known by now what was sent before it:
-        raises NotSigned where what people signed was used for that, where nobody has signed that its attempt
-        begins, or where a cap is full by now.
+        """The same of a step that is about to be sent, by what was sent before it: raises NotSigned where
+        that used what people signed, where nobody has signed that its attempt begins, or where a cap is full.
         """
         if earlier.used or change.start.attempt != 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)
@@ -369,8 +368,7 @@ class Authority:
             named = record.step, record.campaign, record.digest
             if named != (Step.COMMIT.value, start.campaign, change.digest):
                 continue
-            then = replace(asked, attempt=record.attempt or 0)
-            if agreed_then(then, record.at, starts, decisions, roots):
+            if agreed_then(replace(asked, attempt=record.attempt or 0), record.at, starts, decisions, roots):
                 return
             why = "people had not agreed to what it would undo"
         raise unread or NotSigned(why)

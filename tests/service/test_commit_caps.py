@@ -110,8 +110,9 @@ async def test_commits_under_permits_that_were_given_up_use_up_no_places(
         there, first = door.gate.connections, await door.sent_before("first", 0.01)
         await begun().run(close_intent, there, first, ClosedAs.NOTHING_CAME)
         await door.again("retry")
+        create = door.archive.create_once
         for attempt in range(2, 12):
-            asked, create = door.with_start(attempt=attempt), door.archive.create_once
+            asked = door.with_start(attempt=attempt)
 
             async def gives_up(asked: Guarded = asked, attempt: int = attempt) -> None:
                 assert await asked.gate.give_up(door.gate.body, door.gate.body, permit=attempt)
