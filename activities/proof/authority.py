@@ -221,12 +221,15 @@ class Authority:
     async def check_earlier(
         self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, earlier: Earlier
     ) -> None:
-        """The same of a step that is about to be sent, of which is known by now what was sent before it:
-        raises NotSigned where what people signed was used for that, where nobody has signed that its attempt
-        begins, or where a cap is full by now: only here, after all this, does a commit take its places.
+        """The same of a step that is about to be sent, by what was sent before it: raises NotSigned where
+        that used what people signed, where nobody has signed that its attempt begins, or where a cap is full.
         """
         if earlier.used or change.start.attempt != 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)
+        await self._refuse_full(change, spec, now, sent=False)
+
+    async def take_places(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
+        """Raises NotSigned where a cap has no place left for a commit whose intent is recorded by now."""
         await self._refuse_full(change, spec, now, sent=True)
 
     async def _refuse(
@@ -362,12 +365,10 @@ class Authority:
             if isinstance(record, ArchiveError):
                 unread = record
                 continue
-            if record.step != Step.COMMIT.value or record.campaign != start.campaign:
+            named = record.step, record.campaign, record.digest
+            if named != (Step.COMMIT.value, start.campaign, change.digest):
                 continue
-            if record.digest != change.digest:
-                continue
-            then = replace(asked, attempt=record.attempt or 0)
-            if agreed_then(then, record.at, starts, decisions, roots):
+            if agreed_then(replace(asked, attempt=record.attempt or 0), record.at, starts, decisions, roots):
                 return
             why = "people had not agreed to what it would undo"
         raise unread or NotSigned(why)
@@ -375,8 +376,7 @@ class Authority:
     async def _asked(
         self, change: Change, spec: CampaignSpec, now: datetime, *begun_by: str, again: bool
     ) -> Asked:
-        start = change.start
-        run = start.origin or start.campaign_run
+        start, run = change.start, change.start.origin or change.start.campaign_run
         shown = _Shown(change.permit.name, start.spec, run, start.target, change.digest, change.evidence)
         passed: bool | None = True
         if not again or shown not in self._passed:

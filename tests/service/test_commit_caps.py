@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from activities.change.fence import Fence
+from activities.change.intents import ClosedAs, close_intent
 from activities.change.not_sent import NotSent
 from activities.proof.commit_caps import Cap, CommitCaps
 from activities.proof.records import WorkerRecords
@@ -19,7 +19,7 @@ from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
-from tests.forgeries.doors import guarded
+from tests.forgeries.doors import Guarded, guarded
 from tests.service.gate_kit import begun
 
 
@@ -67,29 +67,85 @@ async def test_a_commit_that_never_had_a_turn_uses_up_no_place_of_the_hour(tmp_p
         assert await door.sent() == 1
 
 
-async def test_of_two_commits_side_by_side_one_has_the_last_place_of_the_hour(tmp_path: Path) -> None:
-    """Both see that it is free before either takes it, and the one that comes second is not sent: its intent
-    does not say that it was.
+async def test_whoever_loses_the_last_place_is_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was free when it was looked for, and another commit takes it first. On record is that nothing came
+    of this one: it is sent once there are more.
     """
     async with guarded(tmp_path) as door:
         door.most_commits(1)
         await door.begin()
         await door.approve()
-        there, looked = door.gate.connections, asyncio.Barrier(2)
-        full = there.authority._caps.full
+        full = CommitCaps.full
 
-        async def together(*asked: Any, sent: bool) -> Cap | None:
-            found = await full(*asked, sent=sent)
-            if not sent:
-                await looked.wait()
-            return found
+        async def after_another(caps: CommitCaps, *asked: Any, sent: bool) -> Cap | None:
+            if sent:
+                for hour in (datetime.now(UTC), datetime.now(UTC) + timedelta(hours=1)):
+                    await door.archive.create_once(f"commits/{hour:%Y%m%dT%H}/0", b"another")
+            return await full(caps, *asked, sent=sent)
 
-        there.authority._caps.full = together  # type: ignore[method-assign,assignment]
-        results = await asyncio.gather(*(door.commit(permit=number) for number in (1, 2)))
-        assert await door.sent() == 1, results
-        (held,) = (one for one in results if one.status is ChangeStatus.NOTHING_HAPPENED)
+        monkeypatch.setattr(CommitCaps, "full", after_another)
+        held = await door.commit()
+        assert held.status is ChangeStatus.NOTHING_HAPPENED
         assert (held.turn, held.full) == (False, True) and "in this hour" in held.reason, held
-        assert len([key async for key in door.archive.list("intent")]) == 1
+        door.most_commits(2)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+        assert await door.sent() == 1
+        assert len([key async for key in door.archive.list("nothing")]) == 1
+
+
+@pytest.mark.parametrize("of", ["hour", "wave", "campaign"])
+@pytest.mark.parametrize("meanwhile", [False, True], ids=["before", "meanwhile"])
+async def test_commits_under_permits_that_were_given_up_use_up_no_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: str, meanwhile: bool
+) -> None:
+    """One signed ``retry`` begins whichever attempt comes next, as long as none is sent: whoever can start
+    activities gives up the permit of each, or does so while its commit is about to be recorded.
+    """
+    async with guarded(tmp_path) as door:
+        door.most_commits(5, of)
+        await door.begin()
+        await door.approve_alike()
+        there, first = door.gate.connections, await door.sent_before("first", 0.01)
+        await begun().run(close_intent, there, first, ClosedAs.NOTHING_CAME)
+        await door.again("retry")
+        create = door.archive.create_once
+        for attempt in range(2, 12):
+            asked = door.with_start(attempt=attempt)
+
+            async def gives_up(asked: Guarded = asked, attempt: int = attempt) -> None:
+                assert await asked.gate.give_up(door.gate.body, door.gate.body, permit=attempt)
+
+            async def given_up_first(key: str, data: bytes, **how: bool) -> bool:
+                if key.startswith("intent/"):
+                    monkeypatch.undo()
+                    await gives_up()
+                return await create(key, data, **how)
+
+            if meanwhile:
+                monkeypatch.setattr(door.archive, "create_once", given_up_first)
+            else:
+                await gives_up()
+            told = await asked.commit(permit=attempt)
+            assert told.status is ChangeStatus.NOTHING_HAPPENED and told.called_off, told
+        assert [key async for key in door.archive.list("commits")] == []
+        assert (await door.with_start(attempt=12).commit(permit=12)).status is ChangeStatus.ANSWERED
+        assert len([key async for key in door.archive.list("commits")]) == await door.sent() == 1
+
+
+async def test_commits_under_a_permit_that_was_used_use_up_no_places(tmp_path: Path) -> None:
+    """However often they are asked for."""
+    async with guarded(tmp_path) as door:
+        door.most_commits(1)
+        await door.begin()
+        await door.approve()
+        name = (await door.gate.message(door.gate.body, door.gate.body)).permit.name
+        used = await door.sent_before(name, 0.01)
+        await begun().run(close_intent, door.gate.connections, used, ClosedAs.NOTHING_CAME)
+        assert (await door.commit()).status is ChangeStatus.UNKNOWN
+        assert [key async for key in door.archive.list("commits")] == []
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
 
 
 @pytest.mark.parametrize("of", ["wave", "campaign"])
