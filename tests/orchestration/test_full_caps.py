@@ -13,12 +13,13 @@ from temporalio.client import Client
 
 from edgeshift.messages import ChangeResult, ChangeStatus, ReportKind, ZonePhase
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, ReasonCode, Reasons
+from edgeshift.model.reasons import Reason, ReasonCode
 from tests.harness.campaigns.authority import ONE
 from tests.kit.clock import eventually
 from tests.kit.faults import staged, zone
 from workflows.zone import changing
 from workflows.zone.changing import Changes
+from workflows.zone.reporting import ZoneWord
 
 ABSENT = {3, 4, 7}
 
@@ -33,9 +34,10 @@ async def test_a_step_for_which_the_roots_have_no_room_is_tried_again_without_en
     async def pause(limit: timedelta, summary: str) -> None:
         paused.append(limit)
 
-    async def tell(kind: ReportKind, *, why: Reasons, **_: Any) -> None:
-        told.append(kind)
-        assert why == (Reason(code=ReasonCode.NO_ROOM_BY_ROOTS, said="full"),) and text_of(*why) == "full"
+    async def tell(word: ZoneWord) -> None:
+        told.append(word.kind)
+        full_by_roots = (Reason(code=ReasonCode.NO_ROOM_BY_ROOTS, said="full"),)
+        assert word.why == full_by_roots and text_of(*word.why) == "full"
 
     entered: list[ZonePhase] = []
     zone = SimpleNamespace(times_full=0, without_turn=0, refused_starts=0, enter=entered.append)
