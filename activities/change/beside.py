@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from activities.change.intent_records import by_server, closed_as, intents_of, is_answered
@@ -10,9 +10,6 @@ from activities.change.intents import shows_within
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.messages import Change, Step
-
-LOOKS_AGAIN = 2.0
-"""Seconds after which it is looked again whether what may be on its way was answered."""
 
 
 class Others(NamedTuple):
@@ -39,9 +36,9 @@ async def others_of(connections: Connections, change: Change, *, beside: str = "
     # Whoever has waited for an answer counts from there on; of an earlier run nobody has.
     told = shows_within(start) if change.anew else start.policy.migration_limit
     limit = max(told, policy.migration_limit)
-    # It may leave for as long as a request may take once it is recorded (``Fence.check_still``): its archive
-    # may be slow, and it may wait for a second turn. Then it takes its time.
-    landed = max(limit, 2 * policy.request_limit + max(start.policy.migration_limit, policy.migration_limit))
+    # It may have left as late as its request may.
+    landed = max(limit, policy.request_limit + max(start.policy.migration_limit, policy.migration_limit))
+    # A write may wait for a second turn for as long as its request may take.
     validated = 2 * policy.request_limit + policy.margin
     shows, until = False, None
     async for sent in intents_of(connections, start.target.zone, start.area, beside=beside):
@@ -58,16 +55,3 @@ async def others_of(connections: Connections, change: Change, *, beside: str = "
         elif not await is_answered(connections, sent.key):
             until = max(until or over, over)
     return Others(shows, until)
-
-
-async def others_in(connections: Connections, change: Change, time: timedelta) -> Others:
-    """What there is beside a change once what may only be on its way still is over, or was answered, as far
-    as that comes within this time. Raises ArchiveError.
-    """
-    clock, found = connections.clock, await others_of(connections, change)
-    end = clock.monotonic() + time.total_seconds()
-    while found.until is not None and not found.shows and (left := end - clock.monotonic()) > 0:
-        rest = (found.until - by_server(connections)).total_seconds()
-        await clock.sleep(max(0.0, min(rest, left, LOOKS_AGAIN)))
-        found = await others_of(connections, change)
-    return found

@@ -12,18 +12,19 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.change.beside import Others, others_in, others_of
+from activities.change.beside import Others, others_of
 from activities.change.earlier import earlier_of
-from activities.change.intent_records import OPENED, ClosedAs
+from activities.change.intent_records import OPENED, ClosedAs, by_server
 from activities.change.intents import (
     close_intent,
     insisting,
     intent_key,
+    is_given_up,
     on_the_wire_until,
     request_answered,
 )
 from activities.change.judging import judged
-from activities.change.not_sent import NotSent, was_given_up
+from activities.change.not_sent import NotSent
 from activities.change.own import begun_by, record_of
 from activities.change.permits import NO_ATTEMPT, NO_PERMIT, is_counted, is_named
 from activities.change.rollbacks import settled_before
@@ -82,8 +83,6 @@ class Fence:
     """The digest of the signed start that the step rests on, once it is recorded."""
     trail: str | None = None
     """Where what was there before lies, of an area that keeps that apart from the snapshot."""
-    leaves_by: datetime | None = None
-    """Until when the latest request may leave, which is recorded by now."""
     unsettled: bool = False
     """Whether nobody knows what became of the latest request, which may still come to show."""
 
@@ -173,7 +172,11 @@ class Fence:
         an earlier attempt, of a run that was reset, or of another campaign. What may only be on its way still
         is waited for; raises NotSent as without a turn where that takes longer than there is time.
         """
-        found = await others_in(self.connections, self.change, self.time.left() / 2)
+        found = await others_of(self.connections, self.change)
+        if found.until is not None and not found.shows:
+            rest = min(found.until - by_server(self.connections), self.time.left() / 2)
+            await self.connections.clock.sleep(max(0.0, rest.total_seconds()))
+            found = await others_of(self.connections, self.change)
         if found.shows:
             raise NotSent(
                 "a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN, earlier=True
@@ -188,7 +191,7 @@ class Fence:
         """
         key = self._key("")
         there = await self.connections.archive.get_named(key) is not None
-        if there and not await was_given_up(self.connections, key):
+        if there and not await self._was_given_up(key):
             raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
 
     async def unless_sent_before(self, result: ChangeResult) -> ChangeResult:
@@ -268,8 +271,6 @@ class Fence:
             # A run that was reset may have opened it: each request has an intent of its own.
             await self._create("", OPENED)
             self.opened = True
-        spec = await self.connections.spec(self.change.start.spec)
-        self.leaves_by = self.time.now() + spec.service.request_limit
         if not await self._create(what, self.change.step.value):
             raise NotSent(
                 "it has been sent under this permit before, or was about to be", ChangeStatus.UNKNOWN
@@ -277,21 +278,12 @@ class Fence:
         self.intent = self._key(what)
         if self.alone:
             await self._refuse_beside_another()
-        self.check_still()
+        self.check_time()
         if first and self.change.step is Step.COMMIT:
             # Only now: what can no more be sent, or was given up, takes no place of the roots' caps.
             await self._ask_late(self.connections.authority.take_places, "how many commits were made")
-            self.check_still()
-        return self.check_still
-
-    def check_still(self) -> None:
-        """As ``check_time``, of a request that is recorded; raises NotSent also where that was longer ago
-        than one may take by the campaign's file: others count on it (``others_of``). No way back is held up.
-        """
-        self.check_time()
-        late = self.leaves_by is not None and self.time.now() >= self.leaves_by
-        if late and self.change.step is not Step.ROLL_BACK:
-            raise NotSent("the archive was slow: it was recorded too long ago to be sent", turn=False)
+            self.check_time()
+        return self.check_time
 
     async def _refuse_beside_another(self) -> None:
         """Of two who looked before either had created its intent, at least one sees the other's now. Raises
@@ -336,7 +328,7 @@ class Fence:
         if created or await self._is_this(key, data):
             self.recorded = True
             return True
-        if await was_given_up(self.connections, key):
+        if await self._was_given_up(key):
             raise NotSent("it was given up before it was sent", called_off=True)
         return False
 
@@ -346,6 +338,15 @@ class Fence:
             return await self.connections.archive.holds(key, data)
         except ArchiveError:
             return False
+
+    async def _was_given_up(self, key: str) -> bool:
+        """Whether a record that is there gives the permit up. Raises NotSent with an unknown outcome."""
+        try:
+            return await is_given_up(self.connections, key)
+        except ArchiveError as failure:
+            raise NotSent(
+                f"it may have been sent before, which cannot be read: {failure}"[:200], ChangeStatus.UNKNOWN
+            ) from None
 
     async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
         """One request, shielded from cancellation once it is under way, within the whole-request limit.

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from activities.change.intents import is_given_up
-from activities.connections import Connections
 from activities.proof.authority import NotSigned
 from edgeshift.messages import ChangeResult, ChangeStatus
-from edgeshift.stores.archive import ArchiveError
 
 
 class NotSent(Exception):
@@ -63,13 +60,3 @@ class NotSent(Exception):
             aborted_by=self.unsigned.aborted_by if self.unsigned is not None else "",
             stands=self.stands and self.status is ChangeStatus.NOTHING_HAPPENED,
         )
-
-
-async def was_given_up(connections: Connections, key: str) -> bool:
-    """Whether a permit's record that is there gives it up. Raises NotSent with an unknown outcome."""
-    try:
-        return await is_given_up(connections, key)
-    except ArchiveError as failure:
-        raise NotSent(
-            f"it may have been sent before, which cannot be read: {failure}"[:200], ChangeStatus.UNKNOWN
-        ) from None

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages import ChangeStatus, Step
+from edgeshift.messages import ChangeStatus
 from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.rate_limit.unpaced import Unpaced
@@ -75,18 +74,18 @@ class Jumping(SystemClock):
 
 
 class Over(Unpaced):
-    """Turns are over as soon as anything was recorded; the next one comes ``later``, or never."""
+    """Turns are over as soon as anything was recorded; the next one comes an hour later, or never."""
 
     turn_lasts = 0.0
 
-    def __init__(self, clock: Jumping, *, comes: bool, later: timedelta = timedelta(hours=1)) -> None:
-        self.clock, self.comes, self.later = clock, comes, later
+    def __init__(self, clock: Jumping, *, comes: bool) -> None:
+        self.clock, self.comes = clock, comes
         self.archive: Archive | None = None
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """At once, until there is an intent."""
         if self.archive is not None and [key async for key in self.archive.list("intent")]:
-            self.clock.ahead = self.later
+            self.clock.ahead = timedelta(hours=1)
             if not self.comes:
                 await asyncio.Event().wait()
 
@@ -106,29 +105,3 @@ async def test_nothing_is_sent_whose_next_turn_comes_too_late(comes: bool, tmp_p
         assert len(kept) == 1
         closed = [key async for key in play.connections.archive.list("nothing")]
         assert len(closed) == 1, closed
-
-
-@pytest.mark.parametrize("second", [False, True], ids=["the archive is slow", "its next turn comes late"])
-@pytest.mark.parametrize("step", [Step.COMMIT, Step.VALIDATE])
-async def test_nothing_is_sent_that_was_recorded_too_long_ago(
-    second: bool, step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However long its message says that it may be sent: others count on that. Nothing came of its intent."""
-    clock = Jumping()
-    pacer = Over(clock, comes=True, later=timedelta(minutes=1)) if second else None
-    async with gate(tmp_path, pacer=pacer, clock=clock) as play:
-        if pacer is not None:
-            pacer.archive = play.connections.archive
-        create = play.connections.archive.create_once
-
-        async def slowly(key: str, data: bytes, **how: bool) -> bool:
-            if key.startswith("intent/") and not second:
-                clock.ahead = timedelta(minutes=1)
-            return await create(key, data, **how)
-
-        monkeypatch.setattr(play.connections.archive, "create_once", slowly)
-        mode = ValidationMode.SHADOW if step is Step.VALIDATE else None
-        result = await play.change(play.body, play.body, step=step, mode=mode)
-        assert (result.status, result.turn) == (ChangeStatus.NOTHING_HAPPENED, False), result
-        assert "recorded too long ago" in result.reason and await play.sent() == []
-        assert len([key async for key in play.connections.archive.list("nothing")]) == 1
