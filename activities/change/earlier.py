@@ -127,8 +127,8 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
 
 
 def _sent(record: Intent) -> Sent:
-    attempt, digests = record.attempt or 0, (record.digest, record.fingerprint)
-    return Sent(record.step, attempt, *digests, run=record.run, start=record.start)
+    digests = record.digest, record.fingerprint
+    return Sent(record.step, record.in_attempt, *digests, run=record.run, start=record.start)
 
 
 async def _effective(

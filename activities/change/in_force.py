@@ -44,7 +44,7 @@ async def _is_undone(connections: Connections, commit: SentBefore, backs: list[S
 
 def _order(record: Intent) -> tuple[int, float]:
     """By the attempts of its run, and by times within one: machines tell these a little differently."""
-    return record.attempt or 0, record.at.timestamp()
+    return record.in_attempt, record.at.timestamp()
 
 
 async def seen_commit(connections: Connections, start: ZoneStart) -> Intent | None:

@@ -49,7 +49,7 @@ class _Sent:
         tell a little differently.
         """
         mine, others = self.record, other.record
-        if mine.run == others.run and (mine.attempt or 0) < (others.attempt or 0):
+        if mine.run == others.run and mine.in_attempt < others.in_attempt:
             return False
         return (mine.at, self.key) > (others.at, other.key)
 
@@ -161,7 +161,7 @@ async def _covers(connections: Connections, result: ResultStatement, one: _Sent)
     record = one.record
     if result.issued < record.at.replace(microsecond=0):
         return False
-    if result.attempt >= (record.attempt or 0):
+    if result.attempt >= record.in_attempt:
         return True
     if result.proposal != record.digest:
         return False

@@ -368,7 +368,7 @@ class Authority:
             named = record.step, record.campaign, record.digest
             if named != (Step.COMMIT.value, start.campaign, change.digest):
                 continue
-            if agreed_then(replace(asked, attempt=record.attempt or 0), record.at, starts, decisions, roots):
+            if agreed_then(replace(asked, attempt=record.in_attempt), record.at, starts, decisions, roots):
                 return
             why = "people had not agreed to what it would undo"
         raise unread or NotSigned(why)

@@ -42,12 +42,7 @@ class Recorded:
 def sent_of(record: Intent) -> Sent:
     """What a record says was about to be sent."""
     digests = record.digest, record.fingerprint
-    return Sent(record.step, attempt_of(record), *digests, run=record.run, start=record.start)
-
-
-def attempt_of(record: Intent) -> int:
-    """In which attempt a request was sent; the first, where its record says none."""
-    return 1 if record.attempt is None else record.attempt
+    return Sent(record.step, record.in_attempt, *digests, run=record.run, start=record.start)
 
 
 def earlier_in(request: Intent, some: Sequence[Recorded], ends: Ends) -> Earlier:

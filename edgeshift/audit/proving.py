@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from edgeshift.audit.chain import Broken, Kind, Line, lines_of
-from edgeshift.audit.earlier import Recorded, attempt_of, earlier_in
+from edgeshift.audit.earlier import Recorded, earlier_in
 from edgeshift.audit.index import Index
 from edgeshift.audit.judging import Request, Signed, judged
 from edgeshift.audit.proof import MOST, Finding, Proof
@@ -303,7 +303,7 @@ class Verifier:
         self._at = at
 
     def _judge(self, zone: str, record: Intent, some: Sequence[Recorded]) -> None:
-        step, attempt = Step(record.step), attempt_of(record)
+        step, attempt = Step(record.step), record.in_attempt
         assert record.digest is not None and record.fingerprint is not None
         earlier = earlier_in(record, some, partial(self._index.ended, zone))
         request = Request(step, zone, record.at, record.digest, record.fingerprint, attempt, earlier)

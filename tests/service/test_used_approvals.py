@@ -90,6 +90,17 @@ async def test_an_approval_that_was_used_sends_nothing_once_more(
         assert await door.sent() == 0
 
 
+async def test_a_record_that_says_no_attempt_is_of_the_first(tmp_path: Path) -> None:
+    """As the verifier of audit files has it: what it used sends nothing once more."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(9))
+        await approved(door, "fingerprint", ago(8))
+        await was_watched(door, await door.sent_before("first", 6, attempt=None))
+        result = await door.commit()
+        assert result.uncounted and "attempt 1 has sent it" in result.reason, result
+        assert await door.sent() == 0
+
+
 @pytest.mark.parametrize("about", ["fingerprint", "proposal"])
 async def test_what_was_rolled_back_is_sent_again_by_a_later_word(about: str, tmp_path: Path) -> None:
     """An operator begins it again, and people approve it after that: neither alone is enough, nor is what was

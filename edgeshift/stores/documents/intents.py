@@ -107,6 +107,11 @@ class Intent(Document):
     trail: str | None = None
     permit: str | None = None
 
+    @property
+    def in_attempt(self) -> int:
+        """In which attempt it was sent; the first, where it says none."""
+        return 1 if self.attempt is None else self.attempt
+
     def stands_under(self, permit: str, key: str) -> bool:
         """Whether it is of this permit. ``key``: the archive's name of it, by which alone one of an earlier
         version says so: as a request of a step of several, and not as whatever begins like the permit.
