@@ -13,9 +13,6 @@ from edgeshift.testbed.invariants.touching import snapshotted
 OF_ALL: tuple[Rule, ...] = (snapshotted, paced, stopped, in_flight, locked, hidden, nothing_lost)
 """The rules 5 to 11. Rule 12 joins them where people have keys."""
 
-RULES = frozenset(range(1, 13))
-"""Every rule."""
-
 
 def check_rules(evidence: CheckerInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
     """What the checkers say of each rule; of several areas' campaigns, of all of them together.
