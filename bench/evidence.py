@@ -25,7 +25,7 @@ from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import GatherEvidence, ZoneStart
-from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.digests import canonical_bytes, digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
@@ -130,7 +130,7 @@ class Windows:
                 "index": 0,
                 "attempt": 1,
                 "area": Area.WAF,
-                "spec": await archive.put_json(spec.model_dump(mode="json")),
+                "spec": await archive.put_object(canonical_bytes(spec.model_dump(mode="json"))),
                 "policy": zone_policy(spec),
                 "started_by": "bench",
             }
@@ -175,7 +175,7 @@ class Windows:
         since: datetime,
         until: datetime,
     ) -> Evidence:
-        proposal = await connections.archive.put_json({"body": body})
+        proposal = await connections.archive.put_object(canonical_bytes({"body": body}))
         zone = Zone(id=one.id, name=one.name, account=one.account, plan=Plan.ENTERPRISE)
         message = GatherEvidence(
             start=ZoneStart(target=Target(zone=zone, wave=0), **start),

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import obstore
-import rfc8785
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
@@ -146,18 +145,6 @@ class Archive:
 
     def _damaged(self, digest: str, found: str) -> ArchiveCorrupt:
         return ArchiveCorrupt(f"{self._name}: object {digest} is damaged: its bytes have the digest {found}")
-
-    async def put_json(self, value: Any, *, verify: bool = False) -> str:
-        """Store the canonical JSON of ``value`` (RFC 8785); its digest. Raises ArchiveError also for no
-        JSON.
-        """
-        try:
-            data = rfc8785.dumps(value)
-        except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError) as why:
-            raise ArchiveError(
-                f"a value without canonical JSON ({type(why).__name__}) was not stored"
-            ) from None
-        return await self.put_object(data, verify=verify)
 
     async def get_json(self, digest: str) -> Any:
         """The JSON value with this digest. Raises what ``get_object`` raises, ArchiveCorrupt where it is

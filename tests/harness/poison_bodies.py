@@ -35,6 +35,7 @@ from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import running
+from tests.kit.stored import put_json
 
 LONGEST_CALL = 120.0
 """Seconds that one call may take, pages included, on a busy machine."""
@@ -99,7 +100,7 @@ async def _waf_over(table: Table) -> None:
 async def _assessed(table: Table, zone: Zone) -> None:
     reading = await read_zone(table.client, zone)
     found = waf.assess(reading, SPECIFICATION)
-    await table.archive.put_json(reading.model_dump(mode="json"))
+    await put_json(table.archive, reading.model_dump(mode="json"))
     waf.Reading.model_validate(reading.model_dump(mode="json"))
     waf.ticket_text(zone, ReasonCode.TOO_MANY_RULES, found, (), SPECIFICATION)
     if reading.config is None:
@@ -109,8 +110,9 @@ async def _assessed(table: Table, zone: Zone) -> None:
     digest(body), fingerprint(body, zone), waf.is_log_only(body), waf.shadow(body)
     waf.same_rules(reading.entry_point, body)
     waf.logs_anyway(body, waf.MANAGED_RULESET, "a" * 32)
-    await table.archive.put_json(
-        {"body": body, "losses": list(map(waf.text_of_loss, found.losses)), "warnings": list(found.warnings)}
+    await put_json(
+        table.archive,
+        {"body": body, "losses": list(map(waf.text_of_loss, found.losses)), "warnings": list(found.warnings)},
     )
     aftercare(zone, body, found.losses, None).model_dump(mode="json")
 
@@ -121,13 +123,13 @@ async def _events(table: Table) -> None:
     found = judge(
         (event.raw for event in events), frozenset({waf.MANAGED_RULESET}), "plain", EvidencePolicy()
     )
-    await table.archive.put_json(found.model_dump(mode="json"))
+    await put_json(table.archive, found.model_dump(mode="json"))
 
 
 async def _logs(table: Table) -> None:
     reading = await read_log_zone(table.client, table.zone)
     found = log_fields.assess(reading, table.zone, FIELDS, None, SPECIFICATION)
-    await table.archive.put_json(reading.model_dump(mode="json"))
+    await put_json(table.archive, reading.model_dump(mode="json"))
     log_fields.lacking(reading, FIELDS, SPECIFICATION) if found.verdict.value == "ready" else None
     if found.verdict.value == "ready":
         body = log_fields.proposal_body(reading, table.zone, FIELDS, None)
@@ -152,7 +154,7 @@ async def _versions(table: Table) -> None:
         table.client, table.zone.id, str(ruleset.id), min(0, present.number), present
     )
     found = log_fields.reconcile(base, [], since, lambda rules: log_fields.merge(list(rules), FIELDS))
-    await table.archive.put_json(found.put or [])
+    await put_json(table.archive, found.put or [])
 
 
 async def _esc(table: Table) -> None:

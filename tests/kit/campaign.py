@@ -41,6 +41,7 @@ from edgeshift.testbed.simulator.server import RunningSimulator
 from tests.kit.clock import Looks, SkippedClock
 from tests.kit.names import APPROVER, OPERATOR
 from tests.kit.signing import Keys, insisted
+from tests.kit.stored import put_json
 
 Result = TypeVar("Result")
 
@@ -106,7 +107,7 @@ class CampaignScene:
         ``meanwhile``: what is done once the targets are listed and signed. ``signs``: whether its operator
         signs the start.
         """
-        digest = await self.archive.put_json(self.spec.model_dump(mode="json"))
+        digest = await put_json(self.archive, self.spec.model_dump(mode="json"))
         frozen = await self.client.execute_workflow(
             "TargetList",
             ResolveTargets(spec=digest),

@@ -23,6 +23,7 @@ from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Snapshot, put_document
 from tests.kit import SCALE
+from tests.kit.stored import put_json
 
 SECRET = "kept-by-the-worker-5f2c81"
 ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.PRO)
@@ -77,7 +78,7 @@ async def message(archive: Archive, activity: str, reference: str, said: dict[st
     service = {"credentials": [{"token": reference}], "request_limit": "5s", **said["service"]}
     described = {"name": "x", "targets": {"all": True}, "time_scale": SCALE, **said, "service": service}
     spec = CampaignSpec.model_validate(described)
-    digest = await archive.put_json(spec.model_dump(mode="json"))
+    digest = await put_json(archive, spec.model_dump(mode="json"))
     if activity == "resolve_targets":
         return ResolveTargets(spec=digest)
     if activity == "await_service":

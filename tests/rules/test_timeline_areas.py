@@ -29,6 +29,7 @@ from edgeshift.views.history_view import history_view
 from edgeshift.views.rows import AS_PLACE, ZoneRow, chosen
 from edgeshift.views.timeline import build_timeline
 from edgeshift.views.words import look
+from tests.kit.stored import put_json
 
 ZONE, DIGEST, FINGERPRINT = "0" * 32, "d" * 64, "f" * 64
 BEGAN = datetime(2023, 11, 1, 12, 0, tzinfo=UTC)
@@ -228,9 +229,9 @@ async def test_a_document_that_cannot_be_read_is_named_and_the_rest_is_told(tmp_
     """What it had to be, and what is the matter with it."""
     archive = Archive(tmp_path)
     probe = await put_document(archive, PROBE)
-    other = await archive.put_json({"warnings": ["without a body"]})
+    other = await put_json(archive, {"warnings": ["without a body"]})
     history = an_esc_history(probe, other)
-    record = await archive.put_json([1])
+    record = await put_json(archive, [1])
     history.watch(done=True, said="as agreed", record=record)
     text = " ".join(shown(await with_archived(history.told(), archive)).split())
     assert f"the proposal {other[:12]} in the archive cannot be read: body: Field required" in text

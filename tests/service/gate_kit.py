@@ -36,6 +36,7 @@ from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.control import Control
 from tests.kit import fleet_of
+from tests.kit.stored import put_json
 from tests.service.simulated import simulated
 
 Body = dict[str, Any]
@@ -117,7 +118,7 @@ class Gate:
                 expires_at=datetime.now(UTC) + lasts,
             ),
             snapshot=self.snapshot,
-            proposal="0" * 64 if missing else await self.connections.archive.put_json({"body": body}),
+            proposal="0" * 64 if missing else await put_json(self.connections.archive, {"body": body}),
             digest=digest(named),
             fingerprint=fingerprint(named, self.zone),
             config=self.config if config is None else config,
@@ -196,7 +197,7 @@ async def gate(
             attempt=1,
             target=Target(zone=zone, wave=0),
             area=Area.WAF,
-            spec=await connections.archive.put_json(spec.model_dump(mode="json")),
+            spec=await put_json(connections.archive, spec.model_dump(mode="json")),
             policy=zone_policy(spec),
             started_by="olga",
         )

@@ -40,6 +40,7 @@ from edgeshift.stores.documents.areas.esc import ProbedProposal
 from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
+from tests.kit.stored import put_json
 from tests.service.archived_documents import AT, BODY, CASES, LOSS, RECORD, RECORD_JSON, ZONE
 
 
@@ -105,7 +106,7 @@ async def test_objects_and_records_go_through_the_archive(tmp_path: Path) -> Non
 async def test_another_document_is_refused_by_name_and_place(tmp_path: Path) -> None:
     """What it had to be, where it lies, what is missing; no value of it."""
     archive = Archive(tmp_path)
-    digest = await archive.put_json({"body": "hush", "losses": ["x"]})
+    digest = await put_json(archive, {"body": "hush", "losses": ["x"]})
     with pytest.raises(DocumentUnreadable) as raised:
         await get_document(archive, ProbedProposal, digest)
     text = str(raised.value)
@@ -164,11 +165,11 @@ def test_an_intent_that_does_not_name_its_proposal_is_not_taken_up() -> None:
 async def test_documents_of_earlier_versions_have_their_losses_in_sentences(tmp_path: Path) -> None:
     """They are read as they are, and without facts."""
     archive = Archive(tmp_path / "archive")
-    proposal = await archive.put_json({"body": BODY, "losses": ["3 rules"]})
+    proposal = await put_json(archive, {"body": BODY, "losses": ["3 rules"]})
     found = await get_document(archive, WafProposal, proposal)
     assert (found.losses, found.lost) == (("3 rules",), None)
     care = {"terraform": "t", "state_rm": ["rm"], "review": ["re-create by hand: 3 rules", "look"]}
-    record = await archive.put_json({**RECORD_JSON, "evidence": "", "aftercare": care})
+    record = await put_json(archive, {**RECORD_JSON, "evidence": "", "aftercare": care})
     assert (await get_document(archive, WafRecord, record)).aftercare.losses == ()
     seen = Entry(at=AT, kind=EntryKind.VERIFIED, text="verified", event=7, objects={"record": record})
     attempt = Attempt(number=1, campaign="x", run_ids=["r"], started_at=AT, entries=[seen])

@@ -18,6 +18,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import Seen
+from tests.kit.stored import put_json
 from tests.service.records_kit import KEY, SEEN, ZONE, Kept, intent, unsigned
 
 BACK = f"{KEY}-back"
@@ -35,7 +36,7 @@ async def seen(kept: Kept, campaign: str = "mine", run: str = "run") -> bool:
         target=SimpleNamespace(zone=ZONE),
         area=Area.ESC,
         campaign=campaign,
-        spec=await kept.connections.archive.put_json(spec.model_dump(mode="json")),
+        spec=await put_json(kept.connections.archive, spec.model_dump(mode="json")),
         origin=run,
         campaign_run=run,
     )

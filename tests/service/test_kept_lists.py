@@ -15,6 +15,7 @@ from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, PlannedReadings, put_document
+from tests.kit.stored import put_json
 
 
 class Loads:
@@ -162,5 +163,5 @@ async def test_a_list_that_is_none_is_told_as_ever(tmp_path: Path, value: Any, t
     """What is wrong, and at which place of the whole list."""
     there, archive = connections(tmp_path)
     with pytest.raises(Exception, match=told) as raised:
-        await there.targets(await archive.put_json(value))
+        await there.targets(await put_json(archive, value))
     assert type(raised.value).__name__ == "DocumentUnreadable"

@@ -45,6 +45,7 @@ from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.clock import SystemClock
 from tests.forgeries.doors import Guarded, guarded
+from tests.kit.stored import put_json
 from workflows.zone.parts import parts_of
 
 AHEAD = timedelta(hours=3)
@@ -78,7 +79,7 @@ async def sent(folder: Path, *, ago: float = 0, ahead: bool = False) -> AsyncIte
     terms: dict[str, Any] = {"commit": {"migration_limit": "3s", "margin": "1s"}, "request_limit": "3s"}
     async with guarded(folder, clock=ClockAhead() if ahead else None, **terms) as door:
         await door.begin(issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=9))
-        proposal = await door.archive.put_json({"body": door.gate.body})
+        proposal = await put_json(door.archive, {"body": door.gate.body})
         named: dict[str, Any] = {"proposal": proposal, "snapshot": door.gate.snapshot}
         await door.sent_before("first", ago * HOURS, **named)
         yield door

@@ -22,6 +22,7 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.documents import EvidenceGathered, Intent, gathered_key, intents_at
 from tests.forgeries.doors import Guarded, guarded
+from tests.kit.stored import put_json
 
 
 def ago(hours: float) -> datetime:
@@ -75,7 +76,7 @@ async def test_what_another_run_has_sent_under_the_signed_start_is_the_campaigns
         there = door.gate.connections
         spec = await there.spec(start.spec)
         other = spec.model_copy(update={"time_scale": 1.5})
-        earlier = await door.archive.put_json(other.model_dump(mode="json"))
+        earlier = await put_json(door.archive, other.model_dump(mode="json"))
         by_another = start.model_copy(update={"spec": earlier})
         assert (await is_own(door, by_another))[0]
         await door.begin(issued=ago(1))

@@ -25,6 +25,7 @@ from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_whole import Fleet
+from tests.kit.stored import put_json
 from tests.service.raw_service import Answer, Request, envelope, http, raw_service, refusal
 from tests.service.simulated import Caller, simulated
 from worker.wiring import area_work
@@ -75,7 +76,7 @@ async def resolving(folder: Path, base_url: str, *tokens: str) -> AsyncIterator[
     archive = Archive(Settings(state_dir=folder / "state").archive)
     connections = Connections(nobody, archive, clock, lambda credential, campaign: Unpaced(), str(folder))
     held = HeldCallActivities(connections, HeldHere(clock))
-    digest = await archive.put_json(spec.model_dump(mode="json"))
+    digest = await put_json(archive, spec.model_dump(mode="json"))
     try:
         yield Resolving(TargetActivities(connections, area_work(connections), held), digest, clock)
     finally:

@@ -21,6 +21,7 @@ from edgeshift.stores.documents import Proposal, put_document
 from edgeshift.stores.documents.areas.esc import ProbedProposal
 from edgeshift.stores.documents.proposals import put_proposal
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack
+from tests.kit.stored import put_json
 
 SENT_BEFORE = timedelta(minutes=1)
 HIGH = 60_000
@@ -206,7 +207,7 @@ async def _by(a: Attack, **parts: dict[str, Any]) -> Dress:
     found = a.stage.play.spec.model_dump(mode="json")
     changed = {key: {**found[key], **part} for key, part in parts.items()}
     spec = CampaignSpec.model_validate({**found, **changed, "time_scale": 1_000_000})
-    stored = await a.archive.put_json(spec.model_dump(mode="json"))
+    stored = await put_json(a.archive, spec.model_dump(mode="json"))
     return replace(
         dress,
         start=dress.start.model_copy(update={"spec": stored}),

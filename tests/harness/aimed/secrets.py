@@ -21,6 +21,7 @@ from tests.harness.verdict import Verdict
 from tests.kit.faults import zone
 from tests.kit.foreign import scheduled
 from tests.kit.secrets import AWAY, SECRET, listening, message
+from tests.kit.stored import put_json
 
 PROBED_WITHIN = 8.0
 """Seconds in which a service that is held is probed."""
@@ -78,7 +79,7 @@ async def service_of_a_stranger(world: World) -> Verdict:
         theirs = play.spec.model_copy(
             update={"service": service.model_copy(update={"base_url": stranger.service})}
         )
-        digest = await play.archive.put_json(theirs.model_dump(mode="json"))
+        digest = await put_json(play.archive, theirs.model_dump(mode="json"))
         listed = play.client.execute_workflow(
             "TargetList",
             ResolveTargets(spec=digest),
