@@ -20,6 +20,7 @@ from activities.change.own import Own, run_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
 from edgeshift.authority.earlier import Effective, Sent, earlier_than
+from edgeshift.authority.recorded import sent_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import ENDS, Area, Zone
@@ -32,7 +33,7 @@ async def earlier_of(connections: Connections, change: Change, spec: CampaignSpe
     too (edgeshift/authority/earlier.py). Raises ArchiveError.
     """
     asked = Sent(change.step.value, change.start.attempt, change.digest, change.fingerprint)
-    mine = [(key, record, _sent(record)) async for key, record in _of_campaign(connections, change)]
+    mine = [(key, record, sent_of(record)) async for key, record in _of_campaign(connections, change)]
     # Nothing is sent under what was given up, and a pause may come long after the attempt.
     begun = [(sent, record.at) for _, record, sent in mine if record.step != GIVEN_UP]
     alike = [
@@ -124,11 +125,6 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
             raise record
         if record.campaign == start.campaign:
             yield key, record
-
-
-def _sent(record: Intent) -> Sent:
-    digests = record.digest, record.fingerprint
-    return Sent(record.step, record.in_attempt, *digests, run=record.run, start=record.start)
 
 
 async def _effective(

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from edgeshift.authority.door import Earlier
 from edgeshift.authority.earlier import Effective, Sent, earlier_than
+from edgeshift.authority.recorded import sent_of
 from edgeshift.stores.documents import Intent
 
 Ends = Callable[[str, str], Sequence[datetime]]
@@ -37,12 +38,6 @@ class Recorded:
     def sent(self) -> Sent:
         """What was about to be sent."""
         return sent_of(self.record)
-
-
-def sent_of(record: Intent) -> Sent:
-    """What a record says was about to be sent."""
-    digests = record.digest, record.fingerprint
-    return Sent(record.step, record.in_attempt, *digests, run=record.run, start=record.start)
 
 
 def earlier_in(request: Intent, some: Sequence[Recorded], ends: Ends) -> Earlier:
