@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -54,7 +54,11 @@ def generate(
 ) -> None:
     """Make a plausible fleet; from 60 zones on it has every special case."""
     if out.suffix.lower() not in (".yaml", ".yml", ".json"):
-        _fail(f"--out {out} has no ending of a fleet file", "use .yaml, .yml or .json")
+        raise CommandError(
+            f"--out {out} has no ending of a fleet file",
+            ExitCode.BAD_INPUT,
+            hint="use .yaml, .yml or .json",
+        )
     if out.exists() and not force:
         raise CommandError(
             f"{out} exists already", ExitCode.REFUSED, hint="--force overwrites it; or give another --out"
@@ -194,8 +198,3 @@ def _credentials(fleet: Fleet) -> list[str]:
     """Plain lines, not a table, so that a value can be copied whole from a narrow terminal."""
     emails = {user.id: user.email for user in fleet.users}
     return [f"{one.label}  {one.kind}  {emails[one.user]}  {one.value}" for one in fleet.credentials]
-
-
-def _fail(text: str, hint: str) -> NoReturn:
-    first, *rest = text.splitlines()
-    raise CommandError(first, ExitCode.BAD_INPUT, hint=hint, details=tuple(rest))
