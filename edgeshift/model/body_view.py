@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from edgeshift.model.digests import canonical_bytes
+
 
 class Mark(StrEnum):
     """How a thing of the proposal stands to what the target has."""
@@ -43,6 +45,11 @@ class Item(BaseModel):
 
 NOTHING = "nothing"
 """The value of a property that is not there."""
+
+
+def as_text(value: object) -> str:
+    """A value as a line shows it: a text as it is, all else as canonical JSON. Raises NotCanonical."""
+    return value if isinstance(value, str) else canonical_bytes(value).decode()
 
 
 def compared(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> tuple[Line, ...]:

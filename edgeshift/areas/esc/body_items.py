@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.model.body_view import Item, Line, Mark
+from edgeshift.areas.esc.difference_texts import named
+from edgeshift.model.body_view import Item, Line, Mark, as_text
 from edgeshift.model.counts import counted
-from edgeshift.model.digests import Body, canonical_bytes
+from edgeshift.model.digests import Body
 
 
 def items(body: Body, always: bool | None) -> tuple[Item, ...]:
@@ -18,7 +19,7 @@ def items(body: Body, always: bool | None) -> tuple[Item, ...]:
     if body.get("name") == "esc_test_secret":
         secret = Line(label="secret", text="made when it is sent, and shown nowhere")
         return (Item(mark=Mark.ADDED, title="a test secret", lines=(secret, *_others(body, {"change"}))),)
-    lines = [Line(label="sent", text=_json(change))]
+    lines = [Line(label="sent", text=as_text(change))]
     if isinstance(change, Mapping) and change.get("always") is True:
         before = None if always is None else "off" if always else "on"
         lines.insert(0, Line(label="for every request", text="off", before=before))
@@ -34,7 +35,7 @@ def _others(body: Body, handled: set[str]) -> list[Line]:
         if key == "covers" and isinstance(value, int):
             found.append(Line(label="covers", text=counted(value, "zone")))
         elif key not in handled | {"name"}:
-            found.append(Line(label=str(key), text=_json(value)))
+            found.append(Line(label=str(key), text=as_text(value)))
     return found
 
 
@@ -61,9 +62,4 @@ def _difference(signed: tuple[str, ...], places: list[str]) -> Item:
     where = ", ".join(sorted(places))
     several = f"{counted(len(places), 'place')}: " if len(places) > 1 else ""
     lines.append(Line(label="at", text=f"{several}{where}"))
-    title = kind if what in ("", kind) else f"{kind} {what}"
-    return Item(mark=Mark.CHANGED, title=title, lines=tuple(lines))
-
-
-def _json(value: object) -> str:
-    return value if isinstance(value, str) else canonical_bytes(value).decode()
+    return Item(mark=Mark.CHANGED, title=named(kind, what), lines=tuple(lines))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from edgeshift.areas.esc.probe import Difference, ProbeReport
+from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.model.counts import counted
 
 MOST_PATHS = 3
@@ -14,7 +14,8 @@ def told(report: ProbeReport) -> list[str]:
     """A sentence for each thing that changes, with the feature that replaces it and where it was seen."""
     places: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for one in report.differences:
-        places[one.feature.value, _what(one), one.before, one.after].append(f"{one.host}{one.path}")
+        what = named(one.kind.value, one.what)
+        places[one.feature.value, what, one.before, one.after].append(f"{one.host}{one.path}")
     found = []
     for (feature, what, before, after), paths in sorted(places.items()):
         more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
@@ -23,8 +24,9 @@ def told(report: ProbeReport) -> list[str]:
     return found
 
 
-def _what(one: Difference) -> str:
-    return one.kind.value if one.what in ("", one.kind.value) else f"{one.kind.value} {one.what}"
+def named(kind: str, what: str) -> str:
+    """What differs, by its kind and the name of the header, cookie or field."""
+    return kind if what in ("", kind) else f"{kind} {what}"
 
 
 def doubts(report: ProbeReport) -> list[str]:

@@ -11,8 +11,8 @@ from edgeshift.areas.log_fields.jobs import OddOptions, listed, pushes, updated
 from edgeshift.areas.log_fields.names import CustomField, fields_of, fields_of_document
 from edgeshift.areas.log_fields.reading import Reading
 from edgeshift.areas.log_fields.rules import carried
-from edgeshift.model.body_view import NOTHING, Item, Line, Mark
-from edgeshift.model.digests import Body, canonical_bytes
+from edgeshift.model.body_view import NOTHING, Item, Line, Mark, as_text
+from edgeshift.model.digests import Body
 from edgeshift.profiles import ServiceProfile
 
 SHOWN_OF_A_NEW_JOB = ("destination", "dataset", "logpull_options", "frequency", "enabled")
@@ -67,7 +67,9 @@ def _jobs(names: Sequence[str], before: Reading | None, profile: ServiceProfile)
             lines = (
                 Line(label="also lists", text=", ".join(added)),
                 *(
-                    Line(label=key, text=_text(value), before=_text(job[key]) if job.get(key) else NOTHING)
+                    Line(
+                        label=key, text=as_text(value), before=as_text(job[key]) if job.get(key) else NOTHING
+                    )
                     for key, value in after.items()
                 ),
             )
@@ -77,14 +79,10 @@ def _jobs(names: Sequence[str], before: Reading | None, profile: ServiceProfile)
 def _new_job(new: Any) -> Iterator[Item]:
     if not isinstance(new, Mapping):
         return
-    lines = [Line(label=key, text=_text(new[key])) for key in SHOWN_OF_A_NEW_JOB if key in new]
+    lines = [Line(label=key, text=as_text(new[key])) for key in SHOWN_OF_A_NEW_JOB if key in new]
     lines += [
-        Line(label=str(key), text=_text(value))
+        Line(label=str(key), text=as_text(value))
         for key, value in new.items()
         if key not in (*SHOWN_OF_A_NEW_JOB, "name")
     ]
     yield Item(mark=Mark.ADDED, title=f"log job {new.get('name')}", lines=tuple(lines))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else canonical_bytes(value).decode()

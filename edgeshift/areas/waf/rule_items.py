@@ -9,8 +9,8 @@ from typing import Any
 
 from edgeshift.areas.waf.names import Names, named
 from edgeshift.model.body_changes import paired
-from edgeshift.model.body_view import Item, Line, Mark, compared, lines_of
-from edgeshift.model.digests import Body, canonical_bytes, essence
+from edgeshift.model.body_view import Item, Line, Mark, as_text, compared, lines_of
+from edgeshift.model.digests import Body, essence
 
 DELETION = "delete_overrides"
 """The name of a body whose overrides are deleted."""
@@ -66,7 +66,7 @@ def _besides_title(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 def _does(rule: Any, names: Names) -> str:
     """What a rule does, on one line: ``execute the OWASP core ruleset (4814…)``."""
     if not isinstance(rule, Mapping):
-        return _json(rule)
+        return as_text(rule)
     action, parameters = str(rule.get("action")), rule.get("action_parameters")
     target = parameters.get("id") if isinstance(parameters, Mapping) else None
     off = ", turned off" if rule.get("enabled", True) is False else ""
@@ -76,7 +76,7 @@ def _does(rule: Any, names: Names) -> str:
 def properties(rule: Any, names: Names) -> Properties:
     """Everything that a rule says, in the order in which people read it."""
     if not isinstance(rule, Mapping):
-        return [("value", _json(rule))]
+        return [("value", as_text(rule))]
     found: Properties = []
     expression = rule.get("expression")
     if expression is not None:
@@ -86,14 +86,14 @@ def properties(rule: Any, names: Names) -> Properties:
     if rule.get("description"):
         found.append(("description", str(rule["description"])))
     if "enabled" in rule and rule["enabled"] is not True:
-        found.append(("enabled", "no" if rule["enabled"] is False else _json(rule["enabled"])))
+        found.append(("enabled", "no" if rule["enabled"] is False else as_text(rule["enabled"])))
     handled = {"expression", "action", "description", "enabled", "action_parameters"}
     parameters = rule.get("action_parameters")
     if isinstance(parameters, Mapping):
         found += _parameters(parameters, names)
     elif parameters is not None:
-        found.append(("action_parameters", _json(parameters)))
-    found += [(str(key), _json(value)) for key, value in rule.items() if key not in handled]
+        found.append(("action_parameters", as_text(parameters)))
+    found += [(str(key), as_text(value)) for key, value in rule.items() if key not in handled]
     return found
 
 
@@ -115,12 +115,12 @@ def _parameters(parameters: Mapping[str, Any], names: Names) -> Properties:
                 for ruleset, rules in value.items()
             ]
         else:
-            found.append((str(key), _json(value)))
+            found.append((str(key), as_text(value)))
     return found
 
 
 def _listed(rules: Any, names: Names) -> str:
-    return ", ".join(named(str(one), names) for one in rules) if isinstance(rules, list) else _json(rules)
+    return ", ".join(named(str(one), names) for one in rules) if isinstance(rules, list) else as_text(rules)
 
 
 def _overrides(overrides: Mapping[str, Any], names: Names) -> Properties:
@@ -130,11 +130,11 @@ def _overrides(overrides: Mapping[str, Any], names: Names) -> Properties:
     for key, noun, identity in (("categories", "category", "category"), ("rules", "rule", "id")):
         listed = overrides.get(key)
         if not isinstance(listed, list):
-            found += [(key, _json(listed))] if listed is not None else []
+            found += [(key, as_text(listed))] if listed is not None else []
             continue
         for item in listed:
             if not isinstance(item, Mapping):
-                found.append((noun, _json(item)))
+                found.append((noun, as_text(item)))
                 continue
             name = named(str(item.get(identity)), names)
             found.append((f"{noun} {name}", _set({k: v for k, v in item.items() if k != identity})))
@@ -150,22 +150,18 @@ def _set(values: Mapping[str, Any]) -> str:
         elif key in ("action", "score_threshold", "sensitivity_level") and isinstance(value, (str, int)):
             said.append(f"{key.replace('_', ' ')} {value}")
         else:
-            said.append(f"{key} {_json(value)}")
+            said.append(f"{key} {as_text(value)}")
     return ", ".join(said) or "nothing"
 
 
 def _deleted(rule: Any) -> Item:
     override = rule.get("override") if isinstance(rule, Mapping) else None
     if not isinstance(override, Mapping):
-        return Item(mark=Mark.REMOVED, title="URI-based override", lines=lines_of([("value", _json(rule))]))
+        return Item(mark=Mark.REMOVED, title="URI-based override", lines=lines_of([("value", as_text(rule))]))
     lines = [
-        (key, ", ".join(map(str, value)) if key == "urls" and isinstance(value, list) else _json(value))
+        (key, ", ".join(map(str, value)) if key == "urls" and isinstance(value, list) else as_text(value))
         for key, value in override.items()
         if key != "id"
     ]
     title = f"URI-based override {override.get('id')}"
     return Item(mark=Mark.REMOVED, title=title, lines=lines_of(lines))
-
-
-def _json(value: object) -> str:
-    return value if isinstance(value, str) else canonical_bytes(value).decode()

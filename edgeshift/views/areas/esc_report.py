@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from edgeshift.areas.esc.probe import Difference, ProbeReport
+from edgeshift.areas.esc.difference_texts import named
+from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.views.rolled_back import MOST_LINES, UndoneSections, rolled_back
 from edgeshift.views.rows import ZoneRow
 
@@ -76,17 +77,14 @@ def changes(reports: Iterable[ProbeReport]) -> list[Change]:
     places: dict[tuple[str, str, str, str], list[str]] = {}
     for report in reports:
         for one in report.differences:
-            key = (one.feature.value, _what(one), one.before or "absent", one.after or "absent")
+            what = named(one.kind.value, one.what)
+            key = (one.feature.value, what, one.before or "absent", one.after or "absent")
             places.setdefault(key, []).append(f"{one.host}{one.path}")
     ranked = sorted(places.items(), key=lambda item: (item[0][0], -len(item[1]), item[0]))
     return [
         Change(feature=feature, what=what, before=before, after=after, places=sorted(found))
         for (feature, what, before, after), found in ranked
     ]
-
-
-def _what(one: Difference) -> str:
-    return one.kind.value if one.what in ("", one.kind.value) else f"{one.kind.value} {one.what}"
 
 
 def _features(found: Sequence[Change]) -> list[FeatureLine]:
