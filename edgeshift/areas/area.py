@@ -130,21 +130,3 @@ class AreaDefinition:
     def keys(self) -> tuple[str, ...]:
         """Every key of a campaign file that means nothing in other areas."""
         return (*self.sections, *((self.section.key,) if self.section else ()))
-
-    def calls_of(self, spec: object, *, validated: bool = False) -> int:
-        """The calls that a target of this campaign takes where all goes well."""
-        calls = self.calls_validated if validated and self.calls_validated else self.calls
-        times = self.times(spec) if self.calls_a_look else None
-        if validated and (window := getattr(getattr(spec, "validation", None), "window", None)):
-            calls += self.calls_read_anew if window >= OLD else 0
-        return calls + (self.calls_a_look * -(-times.watch // times.every) if times else 0)
-
-    def times(self, spec: object) -> Times | None:
-        """How long a change of one target takes in this campaign, its section as scaled as the campaign is;
-        None where neither a section nor the area says so.
-        """
-        own = getattr(spec, self.section.key, None) if self.section else None
-        if isinstance(own, AreaSection) and (found := own.times) is not None:
-            return found
-        scale = float(getattr(spec, "time_scale", 1.0))
-        return self.usual.faster(scale) if self.usual else None

@@ -7,6 +7,7 @@ from datetime import timedelta
 from edgeshift.areas import area_of
 from edgeshift.areas.area import Times
 from edgeshift.campaign_file.forecast import zones_a_second
+from edgeshift.campaign_file.of_area import times_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Callers, CampaignStart, ZonePolicy
 from edgeshift.model.fleet import Wave
@@ -14,7 +15,7 @@ from edgeshift.model.fleet import Wave
 
 def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
     """What a zone needs of a scaled specification."""
-    times = area_of(scaled.area).times(scaled) or Times(
+    times = times_of(scaled) or Times(
         effect=scaled.commit.migration_limit, watch=timedelta(0), every=scaled.commit.poll
     )
     return ZonePolicy(

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from edgeshift.areas import area_of
+from edgeshift.campaign_file.of_area import calls_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
@@ -120,11 +121,11 @@ def forecast(
     noun, known = area.words.get("zone", "zone"), measured or {}
     if area.validates:
         bases = [
-            Basis("Enterprise zone", noun, enterprise, area.calls_of(spec, validated=True), known.get(True)),
-            Basis("zone of another plan", noun, others, area.calls_of(spec), known.get(False)),
+            Basis("Enterprise zone", noun, enterprise, calls_of(spec, validated=True), known.get(True)),
+            Basis("zone of another plan", noun, others, calls_of(spec), known.get(False)),
         ]
     else:
-        bases = [Basis(noun, noun, zones, area.calls_of(spec), known.get(False))]
+        bases = [Basis(noun, noun, zones, calls_of(spec), known.get(False))]
     bases = [basis for basis in bases if basis.targets]
     calls = round(sum(basis.targets * basis.each for basis in bases))
     seconds = calls / a_second

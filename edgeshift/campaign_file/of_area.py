@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgeshift.areas import area_of
+from edgeshift.areas.area import OLD, Times
 from edgeshift.areas.parts import PartOf
 from edgeshift.campaign_file.spec import CampaignSpec
 
@@ -18,6 +20,27 @@ class CampaignFilePart:
     def template(self) -> dict[str, Any]:
         """The sections of a new file whose defaults would be refused, by their keys."""
         return {}
+
+
+def times_of(spec: CampaignSpec) -> Times | None:
+    """How long a change of one target takes in this campaign, its section as scaled as the campaign is; None
+    where neither a section nor the area says so.
+    """
+    area = area_of(spec.area)
+    own = spec.own_sections.get(area.section.key) if area.section else None
+    if own is not None and own.times is not None:
+        return own.times
+    return area.usual.faster(spec.time_scale) if area.usual else None
+
+
+def calls_of(spec: CampaignSpec, *, validated: bool = False) -> int:
+    """The calls that a target of this campaign takes where all goes well."""
+    area = area_of(spec.area)
+    calls = area.calls_validated if validated and area.calls_validated else area.calls
+    if validated and spec.validation.window >= OLD:
+        calls += area.calls_read_anew
+    times = times_of(spec) if area.calls_a_look else None
+    return calls + (area.calls_a_look * -(-times.watch // times.every) if times else 0)
 
 
 CAMPAIGN_FILE = PartOf("campaign_file", CampaignFilePart)

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from edgeshift.areas import AREAS, AreaNotLoaded, area_of, load
 from edgeshift.areas.area import AreaDefinition
 from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.campaign_file.of_area import times_of
 from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, has_to_be_named, named_for
@@ -26,11 +27,11 @@ def test_every_area_has_a_definition_of_its_own_name() -> None:
 def test_a_section_says_how_long_a_change_takes() -> None:
     """An area's times are those of its own section of the campaign file; one without a section has none."""
     spec = CampaignSpec(name="one", targets=TargetSpec(all=True), area=Area.ESC)
-    times = area_of(Area.ESC).times(spec)
+    times = times_of(spec)
     terms = EscSpec()
     assert times is not None
     assert (times.effect, times.watch, times.every) == (terms.effect_limit, terms.observe, terms.every)
-    assert area_of(Area.WAF).times(spec) is None
+    assert times_of(spec.model_copy(update={"area": Area.WAF})) is None
 
 
 def test_what_is_not_there_is_named() -> None:
