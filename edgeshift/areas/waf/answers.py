@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel
@@ -45,18 +46,27 @@ class Reading(BaseModel):
     refused: tuple[ReasonCode, str] | None = None
 
 
-def page_rule_effects(rule: Mapping[str, Any]) -> tuple[str, ...]:
-    """Which of the settings that matter here an active page rule makes: ``waf off``, ``waf on``,
-    ``disable security``.
-    """
+class PageRuleEffect(StrEnum):
+    """A setting of a page rule that matters here. Its value stands in the descriptions of skip rules."""
+
+    WAF_ON = "waf on"
+    WAF_OFF = "waf off"
+    SECURITY_OFF = "disable security"
+
+
+def page_rule_effects(rule: Mapping[str, Any]) -> tuple[PageRuleEffect, ...]:
+    """Which of the settings that matter here an active page rule makes."""
     if rule.get("status") != "active":
         return ()
     found = []
     for action in objects(rule.get("actions")):
-        if action.get("id") == "disable_security":
-            found.append("disable security")
-        elif action.get("id") == "waf" and action.get("value") in ("on", "off"):
-            found.append(f"waf {action['value']}")
+        match action.get("id"), action.get("value"):
+            case "disable_security", _:
+                found.append(PageRuleEffect.SECURITY_OFF)
+            case "waf", "on":
+                found.append(PageRuleEffect.WAF_ON)
+            case "waf", "off":
+                found.append(PageRuleEffect.WAF_OFF)
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, model_validator
 from edgeshift.areas.waf.answers import (
     MANAGED_RULESET,
     OWASP_RULESET,
+    PageRuleEffect,
     Reading,
     page_rule_effects,
     page_rule_patterns,
@@ -104,7 +105,8 @@ def propose(
     additions: list[str] = []
     unwritable: list[str] = []
     for rule in reading.page_rules:
-        turned_off = sorted({"waf off", "disable security"} & set(page_rule_effects(rule)))
+        off = {PageRuleEffect.WAF_OFF, PageRuleEffect.SECURITY_OFF}
+        turned_off = sorted(off.intersection(page_rule_effects(rule)))
         if not turned_off:
             continue
         description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"

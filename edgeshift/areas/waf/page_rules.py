@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from edgeshift.areas.waf.answers import Reading, page_rule_effects, page_rule_patterns
+from edgeshift.areas.waf.answers import PageRuleEffect, Reading, page_rule_effects, page_rule_patterns
 
 
 class NeedsWildcard(ValueError):
@@ -56,7 +56,7 @@ def turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
     return [
         pattern
         for other in before
-        if "waf on" in page_rule_effects(other)
+        if PageRuleEffect.WAF_ON in page_rule_effects(other)
         for pattern in page_rule_patterns(other)
     ]
 

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.areas.waf.answers import MANAGED_RULESET, OWASP_RULESET, Reading, objects, page_rule_effects
+from edgeshift.areas.waf.answers import (
+    MANAGED_RULESET,
+    OWASP_RULESET,
+    PageRuleEffect,
+    Reading,
+    objects,
+    page_rule_effects,
+)
 from edgeshift.areas.waf.body import Effect, effect
 from edgeshift.areas.waf.names import NAMES, OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import skips_the_rest
@@ -24,7 +31,7 @@ PARANOIA_LEVELS = tuple(f"paranoia-level-{level}" for level in range(1, 5))
 
 def was_off(reading: Reading) -> bool:
     """Whether the previous WAF ran nowhere: its setting is off, and no page rule turns it on."""
-    turned_on = any("waf on" in page_rule_effects(rule) for rule in reading.page_rules)
+    turned_on = any(PageRuleEffect.WAF_ON in page_rule_effects(rule) for rule in reading.page_rules)
     return (reading.waf_setting or {}).get("value") == "off" and not turned_on
 
 

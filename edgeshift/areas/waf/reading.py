@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict as Verdict
-from edgeshift.areas.waf.answers import Reading, page_rule_effects
+from edgeshift.areas.waf.answers import PageRuleEffect, Reading, page_rule_effects
 from edgeshift.areas.waf.losses import Loss, losses
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Plan
@@ -186,11 +186,11 @@ def warnings(reading: Reading) -> tuple[str, ...]:
         " (the provider has them up to version 3.35 only): use cloudflare_ruleset instead",
     ]
     effects = [effect for rule in reading.page_rules for effect in page_rule_effects(rule)]
-    if off := effects.count("waf off"):
+    if off := effects.count(PageRuleEffect.WAF_OFF):
         do = agreed(off, "does", "do")
         rules = counted(off, "page rule")
         found.append(f"{rules} with Web Application Firewall: Off {do} not disable the new WAF")
-    if on := effects.count("waf on"):
+    if on := effects.count(PageRuleEffect.WAF_ON):
         found.append(
             f"{counted(on, 'page rule')} with Web Application Firewall: On: see in the proposal that the"
             " managed rules run there"
