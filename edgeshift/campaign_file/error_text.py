@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from edgeshift.campaign_file.options import field_at, keys_at
-from edgeshift.model.validators import RIGHT, Where, place_of
+from edgeshift.model.validators import RIGHT, WHOLE, Where, place_of
 
 MAY_BE_SECRET = frozenset(
     {
@@ -75,7 +75,7 @@ def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
 def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
     context = item.get("ctx") or {}
     value = item["input"]
-    right = _right(where)
+    right, is_whole = _right(where)
     subject = _subject(where, value)
     wanted = {
         "string_type": "a text" + (" (in quotes)" if isinstance(value, (int, float)) else ""),
@@ -115,7 +115,7 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
         )
     if right:
         # What is no reference is a secret in the wrong place: the sentence that says so needs no subject.
-        return right if _secret(where) and "never written" in right else f"{subject}; {right}"
+        return right if is_whole else f"{subject}; {right}"
     return f"{subject}; {str(item['msg']).removeprefix('Input ').removeprefix('Value ')}"
 
 
@@ -160,11 +160,11 @@ def _either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _right(where: Where) -> str:
-    """What would be right there, if the model says it of the field."""
+def _right(where: Where) -> tuple[str, bool]:
+    """What would be right there, if the model says it of the field; whether it says what is wrong as well."""
     field = field_at(where)
     extra = field.json_schema_extra if field else None
-    return str(extra.get(RIGHT, "")) if isinstance(extra, dict) else ""
+    return (str(extra.get(RIGHT, "")), WHOLE in extra) if isinstance(extra, dict) else ("", False)
 
 
 def _safe(where: Where) -> Where:

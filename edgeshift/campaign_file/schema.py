@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from edgeshift.campaign_file.options import as_yaml
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.durations import Duration
-from edgeshift.model.validators import RIGHT
+from edgeshift.model.validators import RIGHT, WHOLE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -57,7 +57,7 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _option(option: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in option.items() if key != "title"}
+    kept = {key: value for key, value in option.items() if key not in ("title", WHOLE)}
     if kept.get("anyOf") == _DURATION["anyOf"]:
         del kept["anyOf"]
         kept = {"$ref": "#/$defs/Duration", **kept}

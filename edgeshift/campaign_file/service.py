@@ -17,7 +17,9 @@ from edgeshift.rate_limit.terms import MOST_REQUESTS
 Reference = Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 """Where a secret is to be found by the worker: ``env:NAME`` or ``file:PATH``. Never the secret."""
 
-A_REFERENCE = right("a secret is never written into the file; say where it is, as env:NAME or file:PATH")
+A_REFERENCE = right(
+    "a secret is never written into the file; say where it is, as env:NAME or file:PATH", whole=True
+)
 
 LONGEST_REQUEST = timedelta(minutes=1)
 """The longest time that one request may be given: a worker that is told to stop sees it through."""

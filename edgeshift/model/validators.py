@@ -42,9 +42,17 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-def right(text: str) -> JsonDict:
-    """What would be right, as a field's ``json_schema_extra``."""
-    return {RIGHT: text}
+WHOLE = "rightIsWhole"
+"""The key of a field's extra that says of what would be right that it says what is wrong as well. It is for
+errors alone, and in no schema.
+"""
+
+
+def right(text: str, *, whole: bool = False) -> JsonDict:
+    """What would be right, as a field's ``json_schema_extra``. ``whole``: it is a sentence that says what is
+    wrong as well.
+    """
+    return {RIGHT: text, WHOLE: True} if whole else {RIGHT: text}
 
 
 def refuse(troubles: Iterable[Trouble]) -> None:

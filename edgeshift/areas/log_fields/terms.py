@@ -30,7 +30,8 @@ class NewJobSpec(Part):
         description="Where the worker finds the destination's address: env:NAME or file:PATH.",
         json_schema_extra=right(
             "a destination may carry credentials and is never written into the file; say where it is,"
-            " as env:NAME or file:PATH"
+            " as env:NAME or file:PATH",
+            whole=True,
         ),
     )
     name: Annotated[
