@@ -33,14 +33,15 @@ class CampaignCarried(Message):
     far a window has grown that sizes itself. ``unasked``: runs of which nobody has asked whether they came
     out of a reset. ``ended``: words of targets that have ended by them, and were not looked at yet.
     ``told_wrong``: targets of which something was told that is not so; ``wrong``: how many.
-    ``resumed_by_hand``: a person has had the calls go on that are held, and nobody has let them yet.
+    ``resumed_by_hand``: a person has had the calls go on that are held, and nobody has let them yet. But for
+    ``started_at`` and ``recalled``, the defaults are what a first run begins with.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
 
-    ledger: bytes
+    ledger: bytes = b""
     started_at: datetime
-    wave: int
+    wave: int = 0
     paused: Person | None = None
     aborted: Person | None = None
     notes: tuple[str, ...] = ()

@@ -118,10 +118,11 @@ class PermitGrant(Message):
 class ZoneCarried(Message):
     """What a zone carries over a continue-as-new, which only a storm of messages makes it need.
     ``validated``: digest of the proposal that its evidence is about; empty while there is more to gather.
+    With defaults alone it is what a first run begins with.
     """
 
-    sequence: int
-    resends: int
+    sequence: int = 0
+    resends: int = 0
     decisions: tuple[Decision, ...] = ()
     evidence: str = ""
     evidence_verdict: EvidenceVerdict | None = None

@@ -60,19 +60,20 @@ class CampaignState:
     """
 
     def __init__(self, start: CampaignStart, ledger: bytes) -> None:
-        carried = start.carried
-        fresh = carried is None or start.again is not None
+        carried = start.carried or CampaignCarried(started_at=workflow.now(), recalled=False)
+        # One that had closed, and is taken up again, stands still for nothing that stopped it before.
+        on = carried if start.again is None else CampaignCarried(started_at=carried.started_at)
         self.start = start
         self.area = area_of(start.area)
         self.enterprise = Bits(of_text(start.enterprise))
-        self.started_at = carried.started_at if carried else workflow.now()
+        self.started_at = carried.started_at
         self.first_run = workflow.info().first_execution_run_id
         """The same over every continue-as-new, and over a reset by an operator."""
-        self.origin = (carried.origin if carried else "") or self.first_run
+        self.origin = carried.origin or self.first_run
         """The same also where a closed campaign goes on: what its zones left in the archive is theirs."""
         tick = start.policy.sign_off.expires_after / 100
         self.ledger = Ledger(start.count, self.started_at, tick, start.covers, start.waves)
-        if carried:
+        if start.carried is not None:
             self.ledger.unpack(ledger)
         self.ledger.proves_ends = workflow.patched("ends-are-proven")
         self.ledger.keeps_places = workflow.patched("permits-keep-their-places")
@@ -80,24 +81,24 @@ class CampaignState:
         """Whether each user has its share of the window, and a run that ends leaves the rest of its sweep to
         the next one.
         """
-        self.told_wrong: list[ToldWrong] = list(carried.told_wrong) if carried else []
+        self.told_wrong: list[ToldWrong] = list(carried.told_wrong)
         """Targets of which something was told that is not so, the first ones."""
-        self.wrong = carried.wrong if carried else 0
+        self.wrong = carried.wrong
         """How many these are."""
         self.compared: Comparison | None = None
         """How the outcomes were compared before it closes."""
-        for word in carried.ended if carried and start.again is None else ():
+        for word in on.ended:
             if self.ledger.is_open(word.index):
                 self.ledger.ended_words[word.index] = word
-        self.wave = carried.wave if carried else 0
+        self.wave = carried.wave
         """The number of the last wave that has begun."""
-        self.paused: Person | None = carried.paused if carried and start.again is None else None
-        self.aborted: Person | None = carried.aborted if carried and start.again is None else None
+        self.paused: Person | None = on.paused
+        self.aborted: Person | None = on.aborted
         self.callers = TargetCallers(start.callers, start.count)
         self.stopped = b""
         """Which targets' calls are stopped, ``HIDDEN`` each, where not those of all are; else empty."""
-        self.holds = carried.holds if carried and start.again is None else ()
-        self.resumed_by_hand = carried.resumed_by_hand if carried and start.again is None else False
+        self.holds = on.holds
+        self.resumed_by_hand = on.resumed_by_hand
         """Whether a person has had the calls go on that are held."""
         self.steered = 0
         """How often this run was told to pause, to resume or to abort."""
@@ -105,14 +106,14 @@ class CampaignState:
         """What the archive has that stops it, as it was seen last."""
         self.aborts_unheard = False
         """Whether a zone says that the campaign was aborted, of which it was told nothing itself."""
-        self.stopped_at = carried.stopped_at if carried else None
+        self.stopped_at = carried.stopped_at
         """When a person paused or aborted it."""
-        self.retrying: list[Retried] = list(carried.retrying) if carried else []
+        self.retrying: list[Retried] = list(carried.retrying)
         """What failed of its own work, the latest last."""
-        self.notes: list[str] = list(carried.notes) if carried else []
-        self.growth = (carried.growth if carried else None) or Growth()
+        self.notes: list[str] = list(carried.notes)
+        self.growth = carried.growth or Growth()
         """How far the window has grown, where it sizes itself."""
-        self.cursor = carried.cursor if carried else 0
+        self.cursor = carried.cursor
         """The target from which the next sweep goes on."""
         self.pausing = 0
         """How many wait until nothing can be sent any more."""
@@ -120,14 +121,13 @@ class CampaignState:
         """How many times zones are being told that their permits were taken back."""
         self.beginning: frozenset[int] = frozenset()
         """Targets that are being started at the moment, and cannot be told or found yet."""
-        due = carried.sweep_at if carried and not fresh else None
         # Runs may be shorter than the time between sweeps, so that the next one's moment is carried on.
-        self.sweep_at = due or workflow.now() + start.sweep
+        self.sweep_at = on.sweep_at or workflow.now() + start.sweep
         self.sweeps_due = 0
         self.sweeps_begun = 0
         self.relearned = ""
         """The last run of it that came out of a reset and has had its zones say again what they wait for."""
-        self.unasked: list[str] = list(carried.unasked) if carried else []
+        self.unasked: list[str] = list(carried.unasked)
         """Earlier runs of which nobody has asked whether they came out of a reset: they ended before they had
         looked at any zone.
         """
@@ -143,9 +143,9 @@ class CampaignState:
         """The index below which every open target was told so, until the next sweep looks again."""
         self.unreached: dict[int, TargetState] = {}
         """Targets that took no signal when they were told something, and where they were."""
-        self.unrecorded: list[RulingNote] = list(carried.unrecorded) if carried else []
+        self.unrecorded: list[RulingNote] = list(carried.unrecorded)
         """Rulings that are not in the archive yet, in the order in which they were given."""
-        self.recalled = carried is not None and carried.recalled
+        self.recalled = carried.recalled
         """Whether the rejections of earlier runs are in the book."""
         self._ruled_at = self.started_at
         self.leaving = False

@@ -69,7 +69,7 @@ class ZoneMemory:
     """The state of one zone: of an account as well, where the area is for those too."""
 
     def __init__(self, start: ZoneStart) -> None:
-        carried = start.carried
+        carried, fresh = start.carried or ZoneCarried(), start.carried is None
         self.start = start
         self.first_step = Step(area_of(start.area).first_step)
         """The step before the sign-off that the area's targets need a permit for, where they need one."""
@@ -97,9 +97,9 @@ class ZoneMemory:
         self.result: ZoneResult | None = None
         self.rejected = ""
         """The digest that a person rejected."""
-        self.sequence = carried.sequence if carried else 0
+        self.sequence = carried.sequence
         """The number of the last word to the campaign."""
-        self.heard = carried is not None
+        self.heard = not fresh
         """Whether the campaign has heard anything of this zone's run."""
         self.untold = False
         """Whether the campaign could not be told the last word."""
@@ -107,9 +107,9 @@ class ZoneMemory:
         """Messages that did not count, and why, for people."""
 
         # What is proposed, and what speaks for it.
-        self.planned: Prepared | None = start.reading if carried is None else None
+        self.planned: Prepared | None = start.reading if fresh else None
         """What the plan has read of the zone, as long as nothing has been made of it."""
-        self.told = start.told and carried is None and not self._begun_later
+        self.told = start.told and fresh and not self._begun_later
         """Whether whoever has started the zone tells the campaign that it waits with this. A run that was
         begun later by a reset says so itself: the campaign may have heard of more by then.
         """
@@ -120,37 +120,37 @@ class ZoneMemory:
             # People may decide before its first task is over: the campaign says already that it waits.
             self.phase, self.prepared = ZonePhase.AWAITING_SIGN_OFF, self.planned
         self.gathered: Gathered | None = None
-        if carried and carried.evidence and carried.evidence_verdict:
+        if carried.evidence and carried.evidence_verdict:
             self.gathered = Gathered(evidence=carried.evidence, verdict=carried.evidence_verdict, why="")
-        self.validated_rules = (carried.validated or "") if carried else ""
+        self.validated_rules = carried.validated or ""
         """The digest that the evidence is about."""
         # In the middle of it, some of the evidence is there already.
-        self.validated = self.gathered is not None and carried is not None and carried.validated != ""
+        self.validated = self.gathered is not None and carried.validated != ""
         """Whether the validation window is over for what is proposed."""
-        self.validates_itself = carried.validates_itself if carried else False
+        self.validates_itself = carried.validates_itself
         """Whether the zone is in validation by this workflow, and not by somebody else's hand."""
-        self.drifted_from = carried.drifted_from if carried else ""
+        self.drifted_from = carried.drifted_from
         """The digest that was no longer true when it was to be sent; ``drifted_proposal``: where the last one
         lies that had been signed.
         """
-        self.drifted_proposal = carried.drifted_proposal if carried else ""
+        self.drifted_proposal = carried.drifted_proposal
 
         # What people have decided.
         self.decisions: dict[tuple[str, str], Decision] = {}
         """By digest and person."""
-        for decision in carried.decisions if carried else ():
+        for decision in carried.decisions:
             self.decisions[decision.digest, decision.by] = decision
         self.ruling: Decision | None = None
         """The rejection of its fingerprint, of which the campaign has told."""
-        self.asked_at: datetime | None = carried.asked_at if carried else None
+        self.asked_at: datetime | None = carried.asked_at
         """Since when people can see what they are asked to sign."""
         self.expired = False
         self.stop: Stop | None = None
         self.resolved: SupportResolved | None = None
-        self.tickets: list[str] = list(carried.tickets) if carried else []
+        self.tickets: list[str] = list(carried.tickets)
 
         # Permits.
-        self.grant: PermitGrant | None = carried.grant if carried else None
+        self.grant: PermitGrant | None = carried.grant
         """The permit that is there to be used."""
         if start.permit:
             self.grant = PermitGrant(campaign_run=start.campaign_run, permit=start.permit)
@@ -160,21 +160,21 @@ class ZoneMemory:
         """Whether that step is called off, or the last one was: nothing of it was sent then."""
         self.stands = False
         """Whether nothing was sent by the last step, and nothing speaks against what was signed."""
-        self.to_release: int | None = carried.to_release if carried else None
+        self.to_release: int | None = carried.to_release
         """The number of a permit that goes back to the campaign with the next word."""
-        self.used: set[int] = set(carried.used if carried else ())
-        self.revoked: set[int] = set(carried.revoked if carried else ())
+        self.used: set[int] = set(carried.used)
+        self.revoked: set[int] = set(carried.revoked)
 
         # What was sent.
-        self.sent: Prepared | None = carried.sent if carried else None
+        self.sent: Prepared | None = carried.sent
         """What was sent, or may have been, and is to be seen through."""
-        self.begun: Prepared | None = carried.begun if carried else None
+        self.begun: Prepared | None = carried.begun
         """What was made in part, and is taken back where it cannot go on."""
         self.read_back = False
         """Whether a commit has shown, and the stored rules were read."""
         self.went_back = False
         """Whether the way back was begun: it is not tried by another way once it has failed."""
-        self.resends = carried.resends if carried else 0
+        self.resends = carried.resends
         self.took: timedelta | None = None
         """How long its change took to show by itself, once it has."""
         self.refused_starts = 0
