@@ -13,7 +13,7 @@ PYTEST_WORKERS ?= 6
 STACKS ?= 3
 PYTEST_ARGS ?=
 # How often a test that fails is played again; CI says 1, since its machine may stand still for seconds. What passes only
-# then is listed with its traceback, as a defect of the test to be mended. A broken rule counts the first time.
+# then is listed with its traceback, as a defect of the test to be fixed. A broken rule counts the first time.
 RERUNS ?= 0
 AGAIN = $(if $(filter-out 0,$(RERUNS)),--reruns $(RERUNS) --reruns-delay 5 --rerun-show-tracebacks \
 	--rerun-except 'rule [0-9]+ [^ ]' --rerun-exclude-path tests/rules --rerun-exclude-path tests/replay)

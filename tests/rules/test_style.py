@@ -12,7 +12,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("edgeshift", "activities", "workflows", "worker", "examples")
 ABOUT_WORDS = ("style.md", "glossary.md")
-INSTEAD = {"way back": "rollback", "ways back": "rollbacks", "turned back": "rolled back", "anew": "again"}
+INSTEAD = {
+    "way back": "rollback",
+    "ways back": "rollbacks",
+    "turned back": "rolled back",
+    "anew": "again",
+    "mend": "fix",
+    "mended": "fixed",
+    "mending": "repair",
+    "witness": "checker",
+    "set aside": "needs a person",
+}
 FORBIDDEN = re.compile(rf"(?<![-\w])({'|'.join(INSTEAD)})(?![-\w])", re.IGNORECASE)
 
 
@@ -59,5 +69,7 @@ def test_style_says_what_to_write_instead() -> None:
     """The table has each, and the glossary has the word that takes its place where that is a term."""
     style = (ROOT / "docs/style.md").read_text(encoding="utf-8")
     assert "| way back, to turn back | rollback; to roll back |" in style and "| anew | again |" in style
+    assert "| mend, mending | fix, repair |" in style and "| set aside | needs a person |" in style
+    assert "| witness | invariant checker, or checker |" in style
     glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
     assert "\n| rollback |" in glossary and "\n| target state |" in glossary and "\n| place |" not in glossary

@@ -19,7 +19,7 @@ LOOKS_EVERY = 1.0
 
 
 class SupportDesk:
-    """Mends the zones in ``fixes`` once they have a ticket, and says so to their workflows. Others wait in
+    """Fixes the zones in ``fixes`` once they have a ticket, and says so to their workflows. Others wait in
     vain.
 
     What it said is in ``words``: a record of its own, for the checkers.
