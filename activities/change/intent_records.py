@@ -156,6 +156,7 @@ def beside_of(intent: str, what: str) -> str:
 
 
 async def is_answered(connections: Connections, intent: str) -> bool:
+    """Whether a worker has recorded that the request of an intent was answered."""
     return await connections.records.proven(Answered, beside_of(intent, "over")) is not None
 
 
@@ -168,6 +169,7 @@ async def closed_as(connections: Connections, intent: str, *, forgiving: bool = 
 
 
 async def is_seen(connections: Connections, intent: str) -> bool:
+    """Whether a worker has recorded that what was sent under an intent was watched to its end."""
     return await connections.records.proven(Seen, beside_of(intent, "seen")) is not None
 
 

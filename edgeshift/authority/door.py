@@ -41,9 +41,9 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Asked:
-    """A step that is about to be sent. ``service``, ``spec``: of the campaign file that the archive has.
-    ``evidence``: whether the zone's own evidence passed (None: it has none and needs none), with its digest.
-    ``earlier``: what was sent before it, as far as that was looked for.
+    """A step that is about to be sent. ``spec``: the campaign file that the archive has, and its digest.
+    ``passed``: whether the zone's own evidence passed (None: it has none and needs none), with the digest of
+    that. ``earlier``: what was sent before it, as far as that was looked for.
     """
 
     campaign: str

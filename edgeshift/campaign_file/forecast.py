@@ -115,7 +115,8 @@ def forecast(
     spec: CampaignSpec, *, enterprise: int, others: int, measured: Mapping[bool, Measured] | None = None
 ) -> Forecast:
     """What so many targets to work on take by the rate limit alone. ``enterprise``: those of them that the
-    area waf validates. ``measured``: what others took, of those that are validated and of the rest.
+    area validates, where it does. ``measured``: what others took, of those that are validated
+    and of the rest.
     """
     area, a_second, zones = area_of(spec.area), calls_a_second(spec), enterprise + others
     noun, known = area.words.get("zone", "zone"), measured or {}

@@ -29,7 +29,7 @@ _MOMENT = re.compile(r"\d{8}T\d{12}-\d+")
 
 async def measured_calls(archive: Archive, area: Area) -> dict[bool, Measured]:
     """What a target of the area took in the latest campaign that has changed enough of them, by whether it is
-    one that the area validates (Enterprise zones of waf). Raises ArchiveError.
+    one that the area validates (Enterprise zones, if any). Raises ArchiveError.
     """
     runs: dict[tuple[str, str], list[str]] = defaultdict(list)
     async for key in archive.list(calls_folder(area)):
