@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +14,11 @@ from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes
 from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_digest, show_facts, show_proposal, show_rest
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.cli.signed_elsewhere import Elsewhere
+from edgeshift.cli.signed_elsewhere import Elsewhere, Word
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
-    from edgeshift.model.sign_off import Choice
     from edgeshift.operations import Examples, ToSign
 
 app = typer.Typer(help="Approve or reject what waits for a sign-off.")
@@ -101,24 +101,8 @@ def _command(choice: str, told: str) -> None:
         zones = list(dict.fromkeys(zone or []))
         # The zones of a cause may be narrowed to a wave.
         alone = wave is not None and cause is None
-        if sum((bool(zones), fingerprint is not None, alone, cause is not None)) != 1:
-            raise CommandError(
-                "name exactly one of --zone, --fingerprint, --wave and --cause",
-                ExitCode.BAD_INPUT,
-                hint=f"`edgeshift status {campaign}` shows what waits",
-            )
-        if digest is not None and len(zones) != 1:
-            raise CommandError(
-                "--digest needs --zone" if not zones else "--digest is of one zone, and several are named",
-                ExitCode.BAD_INPUT,
-                hint="name the zone whose digest you saw, or leave --digest out",
-            )
-        if leave_out and cause is None:
-            raise CommandError(
-                "--except needs --cause",
-                ExitCode.BAD_INPUT,
-                hint=f"`edgeshift sign-off causes {campaign}` lists the causes for which zones wait singly",
-            )
+        _check_one_kind(campaign, (bool(zones), fingerprint is not None, alone, cause is not None))
+        _check_belongs(campaign, zones, cause, digest, leave_out)
         if prints and as_json:
             raise CommandError(
                 "--print and --json exclude each other",
@@ -128,41 +112,53 @@ def _command(choice: str, told: str) -> None:
         where = Elsewhere.of(prints=prints, out=out, statements=statement or [], signatures=signature or [])
         where.check_choice(Choice(choice))
         where.check_by(by, typed=context.get_parameter_source("by"))
-        who, reason = where.by or by, reason or where.reason
+        word = Word(
+            choice=Choice(choice),
+            by=where.by or by,
+            reason=reason or where.reason,
+            where=where,
+            raw=raw,
+            yes=yes or prints,
+        )
         shell = current()
         where.begin(shell)
-        yes = yes or prints
         if cause is not None or len(zones) > 1:
             from edgeshift.cli.sign_off_each import sign_each
 
-            run(
-                sign_each(
-                    shell,
-                    Choice(choice),
-                    campaign,
-                    where,
-                    zones=zones,
-                    cause=cause or "",
-                    wave=wave,
-                    leave_out=leave_out or [],
-                    reason=reason,
-                    by=who,
-                    raw=raw,
-                    yes=yes,
-                )
-            )
+            left = leave_out or []
+            run(sign_each(shell, word, campaign, zones=zones, cause=cause or "", wave=wave, leave_out=left))
         elif zones:
-            run(
-                _sign_zone(
-                    shell, Choice(choice), campaign, zones[0], digest, reason, who, where, raw=raw, yes=yes
-                )
-            )
+            run(_sign_zone(shell, word, campaign, zones[0], digest))
         else:
-            run(
-                _sign_shapes(
-                    shell, Choice(choice), campaign, fingerprint, wave, reason, who, where, raw=raw, yes=yes
-                )
-            )
+            run(_sign_groups(shell, word, campaign, fingerprint, wave))
+
+
+def _check_one_kind(campaign: str, named: Sequence[bool]) -> None:
+    """Raises CommandError where zones are named in no way, or in several."""
+    if sum(named) != 1:
+        raise CommandError(
+            "name exactly one of --zone, --fingerprint, --wave and --cause",
+            ExitCode.BAD_INPUT,
+            hint=f"`edgeshift status {campaign}` shows what waits",
+        )
+
+
+def _check_belongs(
+    campaign: str, zones: Sequence[str], cause: str | None, digest: str | None, leave_out: list[str] | None
+) -> None:
+    """Raises CommandError where an option is given without the one that it belongs to."""
+    if digest is not None and len(zones) != 1:
+        raise CommandError(
+            "--digest needs --zone" if not zones else "--digest is of one zone, and several are named",
+            ExitCode.BAD_INPUT,
+            hint="name the zone whose digest you saw, or leave --digest out",
+        )
+    if leave_out and cause is None:
+        raise CommandError(
+            "--except needs --cause",
+            ExitCode.BAD_INPUT,
+            hint=f"`edgeshift sign-off causes {campaign}` lists the causes for which zones wait singly",
+        )
 
 
 _command(
@@ -187,19 +183,7 @@ def causes(
     run(show_causes(current(), campaign, wave, as_json=as_json))
 
 
-async def _sign_zone(
-    shell: Shell,
-    choice: Choice,
-    campaign: str,
-    zone: str,
-    digest: str | None,
-    reason: str,
-    by: str,
-    where: Elsewhere,
-    *,
-    raw: bool,
-    yes: bool,
-) -> None:
+async def _sign_zone(shell: Shell, word: Word, campaign: str, zone: str, digest: str | None) -> None:
     from edgeshift import operations
     from edgeshift.cli.receipts import Signed, SignedZone, common
     from edgeshift.model.sign_off import Choice
@@ -217,40 +201,32 @@ async def _sign_zone(
         try:
             shown = await operations.preview_of(archive, state, summary.area)
         except (operations.NotAsSigned, ArchiveError) as why:
-            if choice is Choice.APPROVE:
+            if word.choice is Choice.APPROVE:
                 raise
             # What nobody can read may be rejected, and nothing else.
             shell.tell(f"It cannot be shown: {getattr(why, 'text', why)}", indent=0, style="yellow")
         else:
             with shell.paged():
-                show_proposal(shell, shown, raw=raw)
-        shell.confirm(f"{choice.value.capitalize()} this for {found.name}{shell.here} as {by}?", yes=yes)
-        if (pen := where.pen(shell, by)) is not None:
-            await pen.proposal(campaign, summary.spec, state, choice, reason)
-        if await where.done(shell):
+                show_proposal(shell, shown, raw=word.raw)
+        word.confirm(shell, f"this for {found.name}")
+        if (pen := word.where.pen(shell, word.by)) is not None:
+            await pen.proposal(campaign, summary.spec, state, word.choice, word.reason)
+        if await word.where.done(shell):
             return
         with shell.waiting(f"waiting for zone {found.name}"):
-            answer = await operations.sign_zone(client, found, state.digest, choice, by=by, reason=reason)
+            answer = await operations.sign_zone(
+                client, found, state.digest, word.choice, by=word.by, reason=word.reason
+            )
     if not shell.as_json:
         shell.tell(answer.text, indent=0)
         return
     signed = SignedZone(name=found.name, id=found.target.zone.id, digest=state.digest)
-    known = common(shell, "sign-off", campaign, by, reason)
-    shell.print_json(Signed(**known, text=answer.text, choice=choice.value, zone=signed, zones=1))
+    known = common(shell, "sign-off", campaign, word.by, word.reason)
+    shell.print_json(Signed(**known, text=answer.text, choice=word.choice.value, zone=signed, zones=1))
 
 
-async def _sign_shapes(
-    shell: Shell,
-    choice: Choice,
-    campaign: str,
-    fingerprint: str | None,
-    wave: int | None,
-    reason: str,
-    by: str,
-    where: Elsewhere,
-    *,
-    raw: bool,
-    yes: bool,
+async def _sign_groups(
+    shell: Shell, word: Word, campaign: str, fingerprint: str | None, wave: int | None
 ) -> None:
     from edgeshift import operations
     from edgeshift.cli.receipts import Signed, common
@@ -277,23 +253,30 @@ async def _sign_shapes(
             found = await operations.examples(client, archive, summary.area, targets, campaign, chosen)
         await _say_kind(shell, summary)
         with shell.paged():
-            _show_shapes(shell, chosen, found, names, summary, raw=raw)
+            _show_groups(shell, chosen, found, names, summary, raw=word.raw)
         # Nothing is signed that was not shown.
         chosen = chosen.without(found.unseen)
         if not chosen.fingerprints:
             raise _nothing_to_sign(found, names, campaign)
         part = f" of wave {wave}" if wave is not None else ""
-        question = (
-            f"{choice.value.capitalize()} {counted(len(chosen.fingerprints), 'fingerprint')}{part},"
-            f" {counted(chosen.count, 'zone')} now and those that come later,{shell.here} as {by}?"
+        word.confirm(
+            shell,
+            f"{counted(len(chosen.fingerprints), 'fingerprint')}{part},"
+            f" {counted(chosen.count, 'zone')} now and those that come later,",
         )
-        shell.confirm(question, yes=yes)
-        await operations.sign_by_key(where.pen(shell, by), summary, chosen, choice, reason)
-        if await where.done(shell):
+        pen = word.where.pen(shell, word.by)
+        await operations.sign_by_key(pen, summary, chosen, word.choice, word.reason)
+        if await word.where.done(shell):
             return
         with shell.waiting(f"waiting for campaign {campaign}"):
             answers = await operations.sign_fingerprints(
-                client, campaign, chosen.fingerprints, choice, by=by, reason=reason, wave=chosen.wave
+                client,
+                campaign,
+                chosen.fingerprints,
+                word.choice,
+                by=word.by,
+                reason=word.reason,
+                wave=chosen.wave,
             )
     if not shell.as_json:
         for answer in answers:
@@ -301,9 +284,9 @@ async def _sign_shapes(
         return
     shell.print_json(
         Signed(
-            **common(shell, "sign-off", campaign, by, reason),
+            **common(shell, "sign-off", campaign, word.by, word.reason),
             text="\n".join(answer.text for answer in answers),
-            choice=choice.value,
+            choice=word.choice.value,
             wave=None if chosen.wave is None else chosen.wave + 1,
             fingerprints=list(chosen.fingerprints),
             zones=chosen.count,
@@ -336,7 +319,7 @@ async def _say_kind(shell: Shell, summary: CampaignSummary) -> None:
         shell.tell(f"Campaign {summary.name}: time runs {summary.time_scale:,.6g} times as fast", indent=0)
 
 
-def _show_shapes(
+def _show_groups(
     shell: Shell, chosen: ToSign, found: Examples, separate: list[str], summary: CampaignSummary, *, raw: bool
 ) -> None:
     """Print every fingerprint that would be signed, with the proposal of one zone of each."""

@@ -15,7 +15,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import CLI
 from edgeshift.cli.proposals import show_digest, show_facts, show_otherwise
 from edgeshift.cli.shell import Shell
-from edgeshift.cli.signed_elsewhere import Elsewhere
+from edgeshift.cli.signed_elsewhere import Word
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.sign_off import Choice
 
@@ -75,18 +75,13 @@ def _failed(group: Alike) -> bool:
 
 async def sign_each(
     shell: Shell,
-    choice: Choice,
+    word: Word,
     campaign: str,
-    where: Elsewhere,
     *,
     zones: Sequence[str] = (),
     cause: str = "",
     wave: int | None = None,
     leave_out: Sequence[str] = (),
-    reason: str,
-    by: str,
-    raw: bool,
-    yes: bool,
 ) -> None:
     """Show what each zone proposes, ask once, and decide on each by itself. Raises CommandError where one of
     them could not be decided on; the others are.
@@ -110,25 +105,27 @@ async def sign_each(
                 chosen = of_cause(there, cause, campaign)
         out = {operations.pick_zone(targets, one, campaign, summary.area).index for one in leave_out}
         _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
-        chosen = _shown_ones(shell, choice, [one for one in chosen if one.found.index not in out])
+        chosen = _shown_ones(shell, word.choice, [one for one in chosen if one.found.index not in out])
         shell.say_note(await shell.note_of(summary.name, summary.spec))
         with shell.paged():
-            _show(shell, chosen, raw=raw)
+            _show(shell, chosen, raw=word.raw)
         some = counted(len(chosen), "zone")
-        shell.confirm(f"{choice.value.capitalize()} {some}, each by itself,{shell.here} as {by}?", yes=yes)
-        if (pen := where.pen(shell, by)) is not None:
+        word.confirm(shell, f"{some}, each by itself,")
+        if (pen := word.where.pen(shell, word.by)) is not None:
             # Before the first is signed: some may be of accounts on which this person does not decide.
             pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
             for one in chosen:
-                await pen.proposal(campaign, summary.spec, one.state, choice, reason)
-        if await where.done(shell):
+                await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
+        if await word.where.done(shell):
             return
-        decided, failed = await _decide(shell, client, choice, chosen, by, reason)
+        decided, failed = await _decide(shell, client, word, chosen)
     if shell.as_json:
-        text = f"{counted(len(decided), 'zone')} {choice.past}"
-        known = common(shell, "sign-off", campaign, by, reason)
+        text = f"{counted(len(decided), 'zone')} {word.choice.past}"
+        known = common(shell, "sign-off", campaign, word.by, word.reason)
         shell.print_json(
-            SignedEach(**known, text=text, choice=choice.value, cause=cause, decided=decided, failed=failed)
+            SignedEach(
+                **known, text=text, choice=word.choice.value, cause=cause, decided=decided, failed=failed
+            )
         )
         if failed:
             raise typer.Exit(ExitCode.REFUSED)
@@ -223,7 +220,7 @@ def _show(shell: Shell, chosen: Sequence[Apart], *, raw: bool) -> None:
 
 
 async def _decide(
-    shell: Shell, client: Client, choice: Choice, chosen: Sequence[Apart], by: str, reason: str
+    shell: Shell, client: Client, word: Word, chosen: Sequence[Apart]
 ) -> tuple[list[SignedZone], list[NotSigned]]:
     """Decide on each, and say so; those that were decided on, and those of which that failed."""
     from edgeshift import operations
@@ -235,11 +232,11 @@ async def _decide(
         name = one.found.name
         try:
             answer = await operations.sign_zone(
-                client, one.found, one.state.digest, choice, by=by, reason=reason
+                client, one.found, one.state.digest, word.choice, by=word.by, reason=word.reason
             )
         except operations.OperationError as why:
             failed.append(NotSigned(name=name, message=why.text))
-            shell.tell(f"{name}: not {choice.past}: {why.text}", indent=0, style="yellow")
+            shell.tell(f"{name}: not {word.choice.past}: {why.text}", indent=0, style="yellow")
         else:
             zone = SignedZone(name=name, id=one.found.target.zone.id, digest=one.state.digest)
             decided.append(zone)

@@ -144,6 +144,24 @@ class Elsewhere:
         )
 
 
+@dataclass(frozen=True)
+class Word:
+    """What a person says of something that waits for a sign-off, and how it is asked for: ``where`` it is
+    signed; ``raw``: each body is shown as JSON, too; ``yes``: without a question.
+    """
+
+    choice: Choice
+    by: str
+    reason: str
+    where: Elsewhere
+    raw: bool = False
+    yes: bool = False
+
+    def confirm(self, shell: Shell, what: str) -> None:
+        """Ask whether ``what`` was shown is approved, or rejected. Raises CommandError where it is not."""
+        shell.confirm(f"{self.choice.value.capitalize()} {what}{shell.here} as {self.by}?", yes=self.yes)
+
+
 def _waves(statements: Sequence[Statement]) -> list[int]:
     """The waves that decisions are for, counted as they are signed: that stays, or older signatures would be
     none.
