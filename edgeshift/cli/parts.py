@@ -28,12 +28,12 @@ VERDICTS = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 class CliPart:
     """One area's part of the command line; as it stands, that of a zone's change which can be undone.
 
-    ``shapes``: whether a plan knows already what will be signed, so that it lists fingerprints. ``by_plan``:
-    whether a plan counts targets by the zones' plans. ``adds``: whether a plan lists what proposals add.
-    ``besides``: what a new campaign file wants beside zones, after "Put your zones in place of …".
+    ``lists_fingerprints``: whether a plan knows already what will be signed. ``by_plan``: whether it counts
+    targets by the zones' plans. ``adds``: whether it lists what proposals add. ``besides``: what a new
+    campaign file wants beside zones, after "Put your zones in place of …".
     """
 
-    shapes: bool = True
+    lists_fingerprints: bool = True
     by_plan: bool = True
     adds: bool = False
     besides: str = ""

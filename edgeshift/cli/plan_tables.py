@@ -58,7 +58,7 @@ def show_plan(
         console.print(_waves(zones, result, spec.area))
     part = CLI.of(spec.area)
     part.show_plan(console, spec, report, result)
-    if part.shapes:
+    if part.lists_fingerprints:
         console.print(_fingerprints(zones))
     for verdict in (Verdict.NEEDS_SUPPORT, Verdict.BLOCKED, None):
         _named(console, verdict, [line for line in zones if line.verdict is verdict])
@@ -108,8 +108,8 @@ def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult, area: Area
     for wave in result.waves:
         some = [line for line in zones if line.wave == wave.number]
         moving = [line for line in some if line.verdict in _MIGRATING]
-        shapes = {line.fingerprint for line in moving if line.fingerprint}
-        table.add(str(wave.number + 1), wave.name, f"{wave.size:,}", f"{len(moving):,}", str(len(shapes)))
+        groups = {line.fingerprint for line in moving if line.fingerprint}
+        table.add(str(wave.number + 1), wave.name, f"{wave.size:,}", f"{len(moving):,}", str(len(groups)))
     return table
 
 

@@ -133,7 +133,7 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
 class EscCli(CliPart):
     """Plans of Edge Side Code being turned off, and what is signed of them."""
 
-    shapes = False
+    lists_fingerprints = False
     by_plan = False
 
     def show_plan(
