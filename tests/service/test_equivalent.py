@@ -16,12 +16,8 @@ from edgeshift.testbed.simulator.equivalent import (
     rules_to_migrate,
 )
 from edgeshift.testbed.simulator.expressions import compile_expression
-from edgeshift.testbed.simulator.fleet_file import FleetZone
 from edgeshift.testbed.simulator.previous_waf import signatures
-
-
-def zone(**settings: Any) -> FleetZone:
-    return FleetZone.model_validate({"name": "shop.example", "plan": "enterprise", **settings})
+from tests.kit.zones import fleet_zone
 
 
 def executes(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -46,7 +42,7 @@ def hits(expression: str, address: str) -> bool:
 
 def test_a_rule_of_the_configuration_has_every_field() -> None:
     """The shape of docs/service.md §2.4: id, version and ref are there and empty."""
-    configuration = equivalent_configuration(zone())
+    configuration = equivalent_configuration(fleet_zone())
     assert configuration["name"] == "default"
     for rule in configuration["rules"]:
         assert list(rule) == [
@@ -67,9 +63,9 @@ def test_a_rule_of_the_configuration_has_every_field() -> None:
 )
 def test_sensitivity_becomes_a_threshold_at_paranoia_level_two(sensitivity: str, threshold: int) -> None:
     """Whatever the sensitivity, levels 3 and 4 are off; the threshold follows the table."""
-    owasp = executes(equivalent_configuration(zone(previous_waf={"owasp": {"sensitivity": sensitivity}})))[
-        OWASP_RULESET
-    ]
+    owasp = executes(
+        equivalent_configuration(fleet_zone(previous_waf={"owasp": {"sensitivity": sensitivity}}))
+    )[OWASP_RULESET]
     overrides = owasp["action_parameters"]["overrides"]
     assert owasp["enabled"] is True
     assert overrides["categories"] == [
@@ -86,7 +82,7 @@ def test_sensitivity_becomes_a_threshold_at_paranoia_level_two(sensitivity: str,
 )
 def test_the_action_mode_becomes_the_score_rules_action(mode: str, action: str) -> None:
     """Simulate becomes log."""
-    owasp = executes(equivalent_configuration(zone(previous_waf={"owasp": {"action_mode": mode}})))[
+    owasp = executes(equivalent_configuration(fleet_zone(previous_waf={"owasp": {"action_mode": mode}})))[
         OWASP_RULESET
     ]
     assert owasp["action_parameters"]["overrides"]["rules"][0]["action"] == action
@@ -94,21 +90,21 @@ def test_the_action_mode_becomes_the_score_rules_action(mode: str, action: str) 
 
 def test_what_was_off_is_off() -> None:
     """A package that was off, and the whole WAF off, give disabled rules."""
-    off = executes(equivalent_configuration(zone(previous_waf={"owasp": {"sensitivity": "off"}})))
+    off = executes(equivalent_configuration(fleet_zone(previous_waf={"owasp": {"sensitivity": "off"}})))
     assert (off[MANAGED_RULESET]["enabled"], off[OWASP_RULESET]["enabled"]) == (True, False)
-    off = executes(equivalent_configuration(zone(previous_waf={"managed": {"enabled": False}})))
+    off = executes(equivalent_configuration(fleet_zone(previous_waf={"managed": {"enabled": False}})))
     assert (off[MANAGED_RULESET]["enabled"], off[OWASP_RULESET]["enabled"]) == (False, True)
-    off = executes(equivalent_configuration(zone(previous_waf={"enabled": False})))
+    off = executes(equivalent_configuration(fleet_zone(previous_waf={"enabled": False})))
     assert not any(rule["enabled"] for rule in off.values())
 
 
 def test_rule_and_group_settings_of_the_core_rule_set_are_lost() -> None:
     """They change nothing in it; nor do those of the provider's rules where the zone says so."""
     core = {"owasp": {"rules": {"950921": "off"}, "groups": {"OWASP Bad Robots": "off"}}}
-    assert equivalent_configuration(zone(previous_waf=core)) == equivalent_configuration(zone())
+    assert equivalent_configuration(fleet_zone(previous_waf=core)) == equivalent_configuration(fleet_zone())
     tuned = {"managed": {"rules": {"100008": "disable"}, "groups": {"Managed Php": "off"}}}
-    lost = zone(previous_waf=tuned, migration={"managed_settings": "lost"})
-    assert equivalent_configuration(lost) == equivalent_configuration(zone())
+    lost = fleet_zone(previous_waf=tuned, migration={"managed_settings": "lost"})
+    assert equivalent_configuration(lost) == equivalent_configuration(fleet_zone())
 
 
 def test_settings_of_the_provider_s_rules_are_carried_over() -> None:
@@ -119,7 +115,7 @@ def test_settings_of_the_provider_s_rules_are_carried_over() -> None:
             "groups": {"Managed Php": "off"},
         }
     }
-    one = zone(previous_waf=tuned)
+    one = fleet_zone(previous_waf=tuned)
     listed = executes(equivalent_configuration(one))[MANAGED_RULESET]["action_parameters"]["overrides"][
         "rules"
     ]
@@ -138,7 +134,7 @@ def test_settings_of_the_provider_s_rules_are_carried_over() -> None:
         new_rule_id(key) for key in ("sqli-union", "probe-git", "sqli-delay")
     }
     assert all(by_rule[rule] == {"id": rule, "enabled": False} for rule in php)
-    plain = executes(equivalent_configuration(zone()))[MANAGED_RULESET]
+    plain = executes(equivalent_configuration(fleet_zone()))[MANAGED_RULESET]
     assert "overrides" not in plain["action_parameters"]
 
 
@@ -150,17 +146,19 @@ def test_bypassing_rules_become_skip_rules_in_their_order() -> None:
         {"expression": "not ssl", "products": ["uaBlock", "waf"], "paused": True},
         {"expression": "ssl", "action": "block", "products": ["waf"]},
     ]
-    found = skips(equivalent_configuration(zone(firewall_rules=rules)))
+    found = skips(equivalent_configuration(fleet_zone(firewall_rules=rules)))
     assert [(rule["expression"], rule["enabled"]) for rule in found] == [("ssl", True), ("not ssl", False)]
     assert all(rule["action_parameters"] == {"ruleset": "current"} for rule in found)
     assert "first" in found[0]["description"]
-    assert len(rules_to_migrate(zone(firewall_rules=rules))) == 2
+    assert len(rules_to_migrate(fleet_zone(firewall_rules=rules))) == 2
 
 
 @pytest.mark.parametrize("setting", [("waf", "off"), ("disable_security", None)])
 def test_page_rules_that_turn_it_off_become_skip_rules(setting: tuple[str, str | None]) -> None:
     """The expression follows the URL pattern: any scheme, `*` for anything, host and path without case."""
-    (rule,) = skips(equivalent_configuration(zone(page_rules=[page("*shop.example/api/*.json", *setting)])))
+    (rule,) = skips(
+        equivalent_configuration(fleet_zone(page_rules=[page("*shop.example/api/*.json", *setting)]))
+    )
     assert hits(rule["expression"], "https://www.shop.example/api/v1/a.json?x=1") is False
     assert hits(rule["expression"], "https://www.shop.example/api/v1/a.json")
     assert hits(rule["expression"], "http://SHOP.example/api/.json")
@@ -172,7 +170,7 @@ def test_a_page_rule_with_several_patterns_and_a_scheme() -> None:
     targets = ["https://shop.example/a*", 'shop.example/b"c']
     (rule,) = skips(
         equivalent_configuration(
-            zone(page_rules=[{"targets": targets, "actions": [{"id": "waf", "value": "off"}]}])
+            fleet_zone(page_rules=[{"targets": targets, "actions": [{"id": "waf", "value": "off"}]}])
         )
     )
     assert hits(rule["expression"], "https://shop.example/abc") and not hits(
@@ -184,7 +182,7 @@ def test_a_page_rule_with_several_patterns_and_a_scheme() -> None:
 def test_disabled_and_other_page_rules_are_not_carried_over() -> None:
     """Only active ones with the settings in question."""
     rules = [page("a/*", "waf", "off", status="disabled"), page("a/*", "cache_level", "bypass")]
-    assert skips(equivalent_configuration(zone(page_rules=rules))) == []
+    assert skips(equivalent_configuration(fleet_zone(page_rules=rules))) == []
 
 
 def test_the_page_rule_of_higher_priority_wins() -> None:
@@ -193,7 +191,7 @@ def test_the_page_rule_of_higher_priority_wins() -> None:
         page("shop.example/api/*", "waf", "off", priority=1),
         page("shop.example/api/login", "waf", "on", priority=2),
     ]
-    (rule,) = skips(equivalent_configuration(zone(page_rules=rules)))
+    (rule,) = skips(equivalent_configuration(fleet_zone(page_rules=rules)))
     assert hits(rule["expression"], "https://shop.example/api/orders")
     assert not hits(rule["expression"], "https://shop.example/api/login")
 
@@ -201,7 +199,7 @@ def test_the_page_rule_of_higher_priority_wins() -> None:
 def test_a_page_rule_on_runs_the_new_waf_there_when_the_zone_has_it_off() -> None:
     """WAF off for the zone, On for some URLs: the rulesets run on those alone."""
     configuration = equivalent_configuration(
-        zone(previous_waf={"enabled": False}, page_rules=[page("shop.example/login*", "waf", "on")])
+        fleet_zone(previous_waf={"enabled": False}, page_rules=[page("shop.example/login*", "waf", "on")])
     )
     for rule in executes(configuration).values():
         assert rule["enabled"] and hits(rule["expression"], "https://shop.example/login?x")
@@ -214,8 +212,8 @@ def test_expressions_are_measured_in_bytes() -> None:
         {"expression": 'http.host eq "ü語"', "products": ["waf"]},
         {"expression": "x" * 9000, "products": ["rateLimit"]},
     ]
-    assert longest_expression_bytes(zone(firewall_rules=rules)) == len('http.host eq ""') + 5
-    assert longest_expression_bytes(zone()) == 0
+    assert longest_expression_bytes(fleet_zone(firewall_rules=rules)) == len('http.host eq ""') + 5
+    assert longest_expression_bytes(fleet_zone()) == 0
 
 
 PHASE_ONE = [
@@ -241,5 +239,5 @@ PHASE_ONE = [
 @pytest.mark.parametrize(("settings", "answer"), PHASE_ONE)
 def test_phase_one_asks_for_more(settings: dict[str, Any], answer: bool) -> None:
     """Each condition of phase 1; phase 2 asks only that there is no URI override."""
-    assert phase_one_eligible(zone(**settings)) is answer
-    assert eligible(zone(**settings)) is ("uri_overrides" not in settings)
+    assert phase_one_eligible(fleet_zone(**settings)) is answer
+    assert eligible(fleet_zone(**settings)) is ("uri_overrides" not in settings)
