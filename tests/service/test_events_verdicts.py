@@ -25,12 +25,9 @@ from edgeshift.testbed.simulator.traffic_shapes import (
     gap,
 )
 from edgeshift.testbed.simulator.verdicts import NewWaf, PreviousWaf, Verdict
+from tests.kit.zones import fleet_zone
 
 CLIENT = Client("203.0.113.7", "DE", 64500)
-
-
-def zone(**settings: Any) -> FleetZone:
-    return FleetZone.model_validate({"name": "shop.example", "plan": "enterprise", **settings})
 
 
 def both(one: FleetZone, shape: Shape) -> tuple[list[Verdict], list[Verdict]]:
@@ -61,7 +58,7 @@ CARRIED = [
 @pytest.mark.parametrize("settings", CARRIED)
 def test_settings_that_are_carried_over_judge_plain_traffic_alike(settings: dict[str, Any]) -> None:
     """Every benign request passes both; every attack is stopped by both or by none."""
-    one = zone(previous_waf=settings)
+    one = fleet_zone(previous_waf=settings)
     for shape in BENIGN:
         assert both(one, shape) == ([], []), shape.key
     for shape in ATTACKS:
@@ -72,7 +69,7 @@ def test_settings_that_are_carried_over_judge_plain_traffic_alike(settings: dict
 def test_every_attack_is_stopped_at_the_defaults() -> None:
     """And each signature of an attack is really tripped."""
     for shape in ATTACKS:
-        previous, new = both(zone(), shape)
+        previous, new = both(fleet_zone(), shape)
         assert stops(previous) and stops(new), shape.key
 
 
@@ -80,7 +77,7 @@ def test_every_attack_is_stopped_at_the_defaults() -> None:
 @pytest.mark.parametrize("sensitivity", ["high", "medium", "low"])
 def test_a_planted_false_positive_is_stopped_by_the_new_waf_alone(kind: Any, sensitivity: str) -> None:
     """By the anomaly score at paranoia level 2; at level 1 it would pass."""
-    one = zone(previous_waf={"owasp": {"sensitivity": sensitivity}})
+    one = fleet_zone(previous_waf={"owasp": {"sensitivity": sensitivity}})
     shape = false_positive(kind, "/editor")
     previous, new = both(one, shape)
     assert previous == [] and [verdict.rule_id for verdict in new] == [OWASP_SCORE_RULE]
@@ -95,7 +92,7 @@ def test_a_planted_false_positive_is_stopped_by_the_new_waf_alone(kind: Any, sen
 @pytest.mark.parametrize("sensitivity", ["high", "medium", "low"])
 def test_a_planted_gap_is_stopped_by_the_previous_waf_alone(kind: Any, sensitivity: str) -> None:
     """Its rules were not carried over."""
-    previous, new = both(zone(previous_waf={"owasp": {"sensitivity": sensitivity}}), gap(kind, None))
+    previous, new = both(fleet_zone(previous_waf={"owasp": {"sensitivity": sensitivity}}), gap(kind, None))
     assert stops(previous) and new == []
 
 
@@ -109,27 +106,27 @@ LOST = {"managed_settings": "lost"}
 def test_a_lost_rule_setting_shows() -> None:
     """A rule that the zone had disabled is on again after the migration, unless that carries it over."""
     settings = {"managed": {"rules": {"100045": "disable"}}}
-    assert both(zone(previous_waf=settings), attack("repository")) == ([], [])
-    previous, new = both(zone(previous_waf=settings, migration=LOST), attack("repository"))
+    assert both(fleet_zone(previous_waf=settings), attack("repository")) == ([], [])
+    previous, new = both(fleet_zone(previous_waf=settings, migration=LOST), attack("repository"))
     assert previous == [] and [verdict.rule_id for verdict in new] == [new_rule_id("probe-git")]
 
 
 def test_a_lost_group_setting_shows() -> None:
     """So is a group."""
     settings = {"managed": {"groups": {"Managed Specials": "off"}}, "owasp": {"sensitivity": "off"}}
-    previous, new = both(zone(previous_waf=settings, migration=LOST), attack("sqli"))
+    previous, new = both(fleet_zone(previous_waf=settings, migration=LOST), attack("sqli"))
     assert previous == [] and stops(new)
 
 
 def test_modes_of_the_previous_rules_hold() -> None:
     """Simulate lets the request go on to the anomaly score; challenge stops it."""
     settings = {"managed": {"rules": {"100000": "simulate"}}, "owasp": {"action_mode": "block"}}
-    previous, _ = both(zone(previous_waf=settings), attack("shell"))
+    previous, _ = both(fleet_zone(previous_waf=settings), attack("shell"))
     assert [(verdict.rule_id, verdict.action) for verdict in previous] == [
         ("100000", "simulate"),
         ("981176", "block"),
     ]
-    previous, _ = both(zone(), attack("backup"))
+    previous, _ = both(fleet_zone(), attack("backup"))
     assert [verdict.action for verdict in previous] == ["challenge"]
 
 
@@ -138,7 +135,10 @@ def test_the_previous_sensitivity_decides_what_score_is_enough() -> None:
     weak = Shape("weak", "attack", "GET", "/", "a=1%3D1+union+all+select+sleep(1)--+&b=concat(1)+%27+or+1")
     blocked = {
         level: stops(
-            both(zone(previous_waf={"owasp": {"sensitivity": level}, "managed": {"enabled": False}}), weak)[0]
+            both(
+                fleet_zone(previous_waf={"owasp": {"sensitivity": level}, "managed": {"enabled": False}}),
+                weak,
+            )[0]
         )
         for level in ("high", "medium", "low")
     }
@@ -152,9 +152,9 @@ def test_bypassing_rules_and_page_rules_hold_before_and_after() -> None:
         {"page_rules": [{"targets": ["*shop.example/shop/*"], "actions": [{"id": "waf", "value": "off"}]}]},
         {"page_rules": [{"targets": ["shop.example/shop/*"], "actions": [{"id": "disable_security"}]}]},
     ):
-        assert both(zone(**settings), attack("sqli")) == ([], [])
+        assert both(fleet_zone(**settings), attack("sqli")) == ([], [])
     paused = {"firewall_rules": [{"expression": "true", "products": ["waf"], "paused": True}]}
-    assert all(stops(verdicts) for verdicts in both(zone(**paused), attack("sqli")))
+    assert all(stops(verdicts) for verdicts in both(fleet_zone(**paused), attack("sqli")))
 
 
 def test_a_page_rule_turns_the_waf_on_where_the_zone_has_it_off() -> None:
@@ -163,12 +163,12 @@ def test_a_page_rule_turns_the_waf_on_where_the_zone_has_it_off() -> None:
         "previous_waf": {"enabled": False},
         "page_rules": [{"targets": ["shop.example/shop/*"], "actions": [{"id": "waf", "value": "on"}]}],
     }
-    assert all(stops(verdicts) for verdicts in both(zone(**settings), attack("sqli")))
-    assert both(zone(**settings), attack("traversal")) == ([], [])
+    assert all(stops(verdicts) for verdicts in both(fleet_zone(**settings), attack("sqli")))
+    assert both(fleet_zone(**settings), attack("traversal")) == ([], [])
 
 
 def new(entry_point: dict[str, Any], shape: Shape) -> list[tuple[str, str]]:
-    one = zone()
+    one = fleet_zone()
     return [
         (found.rule_id, found.action)
         for found in NewWaf(entry_point)(shape, request_fields(one, shape, CLIENT))
