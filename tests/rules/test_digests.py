@@ -19,10 +19,9 @@ from edgeshift.model.digests import (
     fingerprint,
     sha256,
 )
-from edgeshift.model.fleet import Plan, Zone
 from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
+from tests.kit.zones import model_zone
 
-ACCOUNT = "d" * 32
 LABEL = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 HOST = st.lists(LABEL, min_size=2, max_size=3).map(".".join)
 IDENTIFIER = st.from_regex(r"[0-9a-f]{32}", fullmatch=True)
@@ -37,10 +36,6 @@ RULE = st.fixed_dictionaries(
     optional={"description": TEXT, "action_parameters": st.dictionaries(TEXT, JSON, max_size=3)},
 )
 BODY = st.fixed_dictionaries({"name": TEXT, "rules": st.lists(RULE, min_size=1, max_size=3)})
-
-
-def zone(name: str, identifier: str = "a" * 32) -> Zone:
-    return Zone(id=identifier, name=name, account=ACCOUNT, plan=Plan.PRO)
 
 
 def about(text: str) -> Body:
@@ -143,8 +138,8 @@ def test_zones_that_differ_in_name_and_id_alone_share_a_fingerprint(
     template: str, name: str, other: str, one: str, two: str
 ) -> None:
     """The same rules around another name and another identifier are the same shape."""
-    first = fingerprint(about(filled(template, name, one)), zone(name, one))
-    assert first == fingerprint(about(filled(template, other, two)), zone(other, two))
+    first = fingerprint(about(filled(template, name, one)), model_zone(name, one))
+    assert first == fingerprint(about(filled(template, other, two)), model_zone(other, two))
 
 
 @given(TEMPLATES, TEMPLATES, HOST, HOST, IDENTIFIER, IDENTIFIER)
@@ -153,8 +148,8 @@ def test_other_rules_never_share_a_fingerprint(
 ) -> None:
     """Whatever the zones are called."""
     assume(template != different and name != other and one != two)
-    first = fingerprint(about(filled(template, name, one)), zone(name, one))
-    assert first != fingerprint(about(filled(different, other, two)), zone(other, two))
+    first = fingerprint(about(filled(template, name, one)), model_zone(name, one))
+    assert first != fingerprint(about(filled(different, other, two)), model_zone(other, two))
 
 
 @given(BODY, BODY, HOST, IDENTIFIER)
@@ -162,7 +157,9 @@ def test_of_one_zone_fingerprints_are_equal_only_where_digests_are(
     first: Body, second: Body, name: str, identifier: str
 ) -> None:
     """Leaving the name out never makes two bodies of one zone alike."""
-    same = fingerprint(first, zone(name, identifier)) == fingerprint(second, zone(name, identifier))
+    same = fingerprint(first, model_zone(name, identifier)) == fingerprint(
+        second, model_zone(name, identifier)
+    )
     assert same == (digest(first) == digest(second))
 
 
@@ -173,7 +170,7 @@ def test_of_one_zone_fingerprints_are_equal_only_where_digests_are(
 )
 def test_a_placeholder_cannot_be_forged(parts: list[str]) -> None:
     """A body that carries NULs, or the placeholders themselves, is not taken for one that names the zone."""
-    here, text = zone("shop.example"), "".join(parts)
+    here, text = model_zone("shop.example"), "".join(parts)
     sent = about(filled(text, here.name, here.id))
     for other in ("\x00@\x00", "\x00#\x00", here.name, here.id, "\x00\x00@\x00\x00"):
         same = fingerprint(sent, here) == fingerprint(about(other), here)
@@ -196,7 +193,7 @@ def test_a_placeholder_cannot_be_forged(parts: list[str]) -> None:
 )
 def test_another_host_that_contains_the_name_is_not_the_name(host: str) -> None:
     """A rule about another host stays about that host: it is another shape than one about the zone's own."""
-    here = zone("shop.example")
+    here = model_zone("shop.example")
     assert fingerprint(about(f'http.host eq "{host}"'), here) == digest(about(f'http.host eq "{host}"'))
     assert fingerprint(about('http.host eq "shop.example"'), here) != digest(
         about('http.host eq "shop.example"')
@@ -208,7 +205,7 @@ def test_another_host_that_contains_the_name_is_not_the_name(host: str) -> None:
 )
 def test_the_name_is_found_as_a_host_and_as_the_parent_of_one(around: str) -> None:
     """Subdomains, wildcards, URLs and ports around the name make no difference between two zones."""
-    one, two = zone("shop.example"), zone("a-b.example.org", "b" * 32)
+    one, two = model_zone("shop.example"), model_zone("a-b.example.org", "b" * 32)
     assert fingerprint(about(filled(around, one.name, "")), one) == fingerprint(
         about(filled(around, two.name, "")), two
     )
@@ -218,7 +215,7 @@ def test_a_zone_below_another_zone_is_not_confused_with_it() -> None:
     """``shop.example`` and its child zone ``eu.shop.example``: a rule about one host is another rule for
     each.
     """
-    parent, child = zone("shop.example"), zone("eu.shop.example", "b" * 32)
+    parent, child = model_zone("shop.example"), model_zone("eu.shop.example", "b" * 32)
     text = about('http.host eq "eu.shop.example"')
     assert fingerprint(text, parent) != fingerprint(text, child)
     assert fingerprint(text, child) == fingerprint(about('http.host eq "shop.example"'), parent)
@@ -226,7 +223,7 @@ def test_a_zone_below_another_zone_is_not_confused_with_it() -> None:
 
 def test_name_and_identifier_do_not_stand_for_each_other() -> None:
     """A rule about the zone's identifier is not one about its name."""
-    here = zone("shop.example")
+    here = model_zone("shop.example")
     assert fingerprint(about(here.id), here) != fingerprint(about(here.name), here)
     keyed: Body = {"name": "x", "rules": [{"action": "skip", "x": {here.id: 1, here.name: 2}}]}
     turned: Body = {"name": "x", "rules": [{"action": "skip", "x": {here.id: 2, here.name: 1}}]}
@@ -238,4 +235,4 @@ def test_the_checker_finds_the_same(body: Body, template: str, name: str, identi
     """Two separate computations agree, so that neither hides the other's mistake."""
     body = {**body, "rules": [*body["rules"], *about(filled(template, name, identifier))["rules"]]}
     assert body_digest(body) == digest(body)
-    assert body_fingerprint(body, identifier, name) == fingerprint(body, zone(name, identifier))
+    assert body_fingerprint(body, identifier, name) == fingerprint(body, model_zone(name, identifier))
