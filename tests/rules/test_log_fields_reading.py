@@ -12,19 +12,18 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields import Reading, merge, proposal_body
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import fingerprint
-from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.fleet import Plan
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.profiles import SPECIFICATION
+from tests.kit.zones import model_zone
 
 assess = partial(log_fields.assess, profile=SPECIFICATION)
 
 WANTED = FieldSet(request_headers=("x-a",), cookies=("Id",))
 NEW = NewJobSpec(destination="env:D")
 LISTS = "fields=RayID,Cookies,RequestHeaders&timestamps=rfc3339"
-
-
-def zone(letter: str = "a", plan: Plan = Plan.ENTERPRISE) -> Zone:
-    return Zone(id=letter * 32, name=f"{letter}.example", account="b" * 32, plan=plan)
+ZONE = model_zone("a.example", plan=Plan.ENTERPRISE)
+OTHER = model_zone("d.example", "d" * 32, plan=Plan.ENTERPRISE)
 
 
 def job(options: str | None = "fields=RayID", **more: Any) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def reading(**more: Any) -> Reading:
 
 def test_a_zone_with_a_job_and_no_ruleset_is_ready() -> None:
     """What would be changed is told."""
-    found = assess(reading(), zone(), WANTED, None)
+    found = assess(reading(), ZONE, WANTED, None)
     assert found.verdict is Verdict.READY and found.causes == ()
     assert found.additions == (
         "a ruleset for custom log fields is created",
@@ -62,11 +61,11 @@ def test_a_zone_where_all_is_in_place_is_settled_already() -> None:
         ruleset=ruleset(theirs("x-a"), *merge([], FieldSet(cookies=("Id",)))),
         jobs=[job(LISTS), job(enabled=False), job(dataset="dns_logs")],
     )
-    assert assess(there, zone(), WANTED, NEW).verdict is Verdict.ALREADY_SETTLED
+    assert assess(there, ZONE, WANTED, NEW).verdict is Verdict.ALREADY_SETTLED
     second = there.model_copy(update={"jobs": [job(LISTS), job()]})
-    assert assess(second, zone(), WANTED, NEW).verdict is Verdict.READY
+    assert assess(second, ZONE, WANTED, NEW).verdict is Verdict.READY
     off = there.model_copy(update={"ruleset": ruleset(theirs("x-a", enabled=False))})
-    assert assess(off, zone(), WANTED, NEW).verdict is Verdict.READY
+    assert assess(off, ZONE, WANTED, NEW).verdict is Verdict.READY
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_a_zone_where_all_is_in_place_is_settled_already() -> None:
 )
 def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: ReasonCode, said: str) -> None:
     """With the thing, and what would be right."""
-    found = assess(reading(**changed), zone(), WANTED, None)
+    found = assess(reading(**changed), ZONE, WANTED, None)
     assert found.verdict is Verdict.BLOCKED and found.causes == (cause,)
     assert said in found.reasons[0]
 
@@ -105,16 +104,16 @@ def test_our_own_job_that_is_off_blocks_where_its_options_need_a_guess(
 ) -> None:
     """It would be turned on again, once the rules are written; no other job that is off matters."""
     made = job(None, **{"name": "edgeshift-a.example", "enabled": False, **more})
-    found = assess(reading(jobs=[made]), zone(), WANTED, NEW)
+    found = assess(reading(jobs=[made]), ZONE, WANTED, NEW)
     assert found.verdict is verdict
     assert found.causes == ((ReasonCode.ODD_LOG_JOB,) if verdict is Verdict.BLOCKED else ())
     # Where another one pushes, it stays off.
-    assert assess(reading(jobs=[made, job()]), zone(), WANTED, NEW).verdict is Verdict.READY
+    assert assess(reading(jobs=[made, job()]), ZONE, WANTED, NEW).verdict is Verdict.READY
 
 
 def test_wrong_names_block_before_anything_is_sent() -> None:
     """Every mistake at once."""
-    found = assess(reading(), zone(), FieldSet(request_headers=("X-A", "x b")), None)
+    found = assess(reading(), ZONE, FieldSet(request_headers=("X-A", "x b")), None)
     assert found.verdict is Verdict.BLOCKED and len(found.reasons) == 2
 
 
@@ -122,7 +121,7 @@ def test_wrong_names_block_before_anything_is_sent() -> None:
 def test_somebody_elses_fields_count_among_the_forty(theirs_have: int, verdict: Verdict) -> None:
     """The fortieth is taken, the next is not."""
     there = reading(ruleset=ruleset(theirs(*(f"x-{number}" for number in range(theirs_have)))))
-    found = assess(there, zone(), WANTED, None)
+    found = assess(there, ZONE, WANTED, None)
     assert found.verdict is verdict
     if verdict is Verdict.BLOCKED:
         assert found.causes == (ReasonCode.TOO_MANY_FIELDS,) and "would have 41" in found.reasons[0]
@@ -137,7 +136,7 @@ def test_people_are_warned_of_what_logs_will_not_show() -> None:
         jobs=[job("fields=RayID&sample_rate=0.5", error_message="no", last_error="yesterday")],
     )
     wanted = FieldSet(request_headers=("x-a", "x-gone", "authorization"), response_headers=("set-cookie",))
-    found = "\n".join(assess(there, zone(), wanted, None).warnings)
+    found = "\n".join(assess(there, ZONE, wanted, None).warnings)
     assert "x-a: a rule of the phase http_request_late_transform" in found
     assert "x-gone: a rule of the phase" not in found and "turned it off" in found
     assert "authorization carries credentials" in found and "only the first one" in found
@@ -148,17 +147,17 @@ def test_what_is_signed_is_the_end_state() -> None:
     """A stranger's rules and jobs, and a step that was made in part, do not change it; zones of one shape
     have one fingerprint.
     """
-    body = proposal_body(reading(), zone(), WANTED, NEW)
+    body = proposal_body(reading(), ZONE, WANTED, NEW)
     assert body == {
         "name": "log_fields",
         "fields": {"request_headers": ["x-a"], "response_headers": [], "cookies": ["Id"]},
         "jobs": {"list": ["Cookies", "RequestHeaders"], "new": None},
     }
     part = reading(ruleset=ruleset(theirs("x-z"), *merge([], WANTED)), jobs=[job(LISTS), job()])
-    assert proposal_body(part, zone(), WANTED, NEW) == body
-    bare = proposal_body(reading(jobs=[]), zone(), WANTED, NEW)
+    assert proposal_body(part, ZONE, WANTED, NEW) == body
+    bare = proposal_body(reading(jobs=[]), ZONE, WANTED, NEW)
     made = job(LISTS, name="edgeshift-a.example")
     assert bare["jobs"]["new"]["destination"] == "env:D"
-    assert proposal_body(reading(jobs=[made]), zone(), WANTED, NEW) == bare
-    other = proposal_body(reading(jobs=[]), zone("d"), WANTED, NEW)
-    assert fingerprint(other, zone("d")) == fingerprint(bare, zone())
+    assert proposal_body(reading(jobs=[made]), ZONE, WANTED, NEW) == bare
+    other = proposal_body(reading(jobs=[]), OTHER, WANTED, NEW)
+    assert fingerprint(other, OTHER) == fingerprint(bare, ZONE)
