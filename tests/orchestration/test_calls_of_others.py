@@ -13,6 +13,7 @@ from temporalio.client import Client
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import Scene, fleet_of, scene
 from tests.kit.queue import on_queue
+from tests.kit.zones import ON, esc_zone
 from tests.orchestration import test_esc_campaign as esc
 from tests.orchestration import test_log_fields_campaign as log_fields
 from tests.orchestration.test_calls import planned
@@ -49,7 +50,7 @@ async def test_a_scope_of_esc_is_read_five_times_before_it_is_turned_off(
     """Its setting twice, since one that shows a secret alone may be off by now; the setting with the secret,
     for the probe; its account's; and the setting afresh before the POST.
     """
-    fleet = fleet_of(esc.zone("five.example", {**esc.ON, "with_secret": "customer-0123456789"}))
+    fleet = fleet_of(esc_zone("five.example", {**ON, "with_secret": "customer-0123456789"}))
     async with scene(client, tmp_path, fleet, begin=False, **esc.QUICK) as play:
         calls, after = await calls_of_one(play, "esc.get")
         assert calls == Counter({"GET esc.get": 5, "POST esc.set": 1}), calls

@@ -26,6 +26,7 @@ from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
 from tests.kit.planned import start_by_plan
 from tests.kit.queue import on_queue
+from tests.kit.zones import ON, esc_zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -40,12 +41,7 @@ QUICK: dict[str, Any] = {
 }
 SLOWLY: dict[str, Any] = {**QUICK, "esc": {**QUICK["esc"], "observe": "32h", "every": "16h"}}
 """A look every four seconds: time for somebody to do something while a scope is watched."""
-ON: dict[str, Any] = {"behaviours": [{"kind": "tls_sni", "path": "/api/items", "to": "origin.example"}]}
 STOPS = 7
-
-
-def zone(name: str, esc: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    return {"name": name, "plan": "enterprise", "esc": esc or ON, **more}
 
 
 @pytest.fixture
@@ -56,7 +52,7 @@ def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
 
 async def test_a_scope_is_probed_signed_turned_off_and_watched(client: Client, tmp_path: Path) -> None:
     """A test secret is set, what people sign names the difference, and the edge serves without esc."""
-    fleet = fleet_of(zone("plain-a.example"), zone("plain-b.example"))
+    fleet = fleet_of(esc_zone("plain-a.example"), esc_zone("plain-b.example"))
     async with scene(client, tmp_path, fleet, **QUICK) as play:
         await play.sign_everything()
         assert await play.outcome("plain-a.example") is ZoneOutcome.SETTLED
@@ -71,8 +67,8 @@ async def test_a_customers_secret_stays_and_a_scope_that_is_off_is_left_alone(
 ) -> None:
     """The probe uses the customer's own secret; where esc is off already, nothing is sent."""
     fleet = fleet_of(
-        zone("own.example", {**ON, "with_secret": "customer-0123456789"}),
-        zone("off.example", {**ON, "always": True}),
+        esc_zone("own.example", {**ON, "with_secret": "customer-0123456789"}),
+        esc_zone("off.example", {**ON, "always": True}),
     )
     async with scene(client, tmp_path, fleet, **QUICK) as play:
         await play.sign_everything()
@@ -89,8 +85,8 @@ async def test_a_secret_that_no_cookie_can_carry_ends_a_scope_at_once(client: Cl
     """
     stalls = Stalled("probe_esc_scope")
     fleet = fleet_of(
-        zone("odd.example", {**ON, "with_secret": "blue moon"}),
-        zone("later.example", {**ON, "with_secret": "customer-0123456789"}),
+        esc_zone("odd.example", {**ON, "with_secret": "blue moon"}),
+        esc_zone("later.example", {**ON, "with_secret": "customer-0123456789"}),
     )
     async with scene(client, tmp_path, fleet, interceptors=[stalls], begin=False, **QUICK) as play:
         await start_by_plan(play)
@@ -115,7 +111,7 @@ async def test_what_gets_worse_afterwards_is_rolled_back(client: Client, tmp_pat
     """An origin that fails once esc is off, which no probe can foresee, has it turned on again; the time it
     took is told.
     """
-    worse = zone("worse.example", edge={"failures": [{"path": "/api/items", "when": "esc_off"}]})
+    worse = esc_zone("worse.example", edge={"failures": [{"path": "/api/items", "when": "esc_off"}]})
     async with scene(client, tmp_path, fleet_of(worse), **QUICK) as play:
         await play.sign_everything()
         result = await play.zone("worse.example").result()
@@ -126,7 +122,7 @@ async def test_what_gets_worse_afterwards_is_rolled_back(client: Client, tmp_pat
 
 async def test_an_account_stands_for_its_zones_and_holds_them(client: Client, tmp_path: Path) -> None:
     """One POST turns esc off for all of them; each was held while that was sent."""
-    fleet = fleet_of(zone("held-a.example"), zone("held-b.example"))
+    fleet = fleet_of(esc_zone("held-a.example"), esc_zone("held-b.example"))
     account = fleet.accounts[0].name
     terms: dict[str, Any] = {**QUICK, "esc": {**QUICK["esc"], "scope": "account"}}
     async with scene(client, tmp_path, fleet, **terms) as play:
@@ -141,7 +137,7 @@ async def test_zones_that_an_account_held_begin_when_the_campaign_is_started_ane
     client: Client, tmp_path: Path
 ) -> None:
     """The account is rejected; its file is changed to zones, whose last workflows are the account's holds."""
-    fleet = fleet_of(zone("anew-a.example"), zone("anew-b.example"))
+    fleet = fleet_of(esc_zone("anew-a.example"), esc_zone("anew-b.example"))
     account = fleet.accounts[0].name
     terms: dict[str, Any] = {**QUICK, "esc": {**QUICK["esc"], "scope": "account"}}
     async with scene(client, tmp_path, fleet, **terms) as play:
@@ -158,7 +154,7 @@ async def test_zones_that_an_account_held_begin_when_the_campaign_is_started_ane
 
 async def test_a_probe_below_an_account_that_is_off_proves_nothing(client: Client, tmp_path: Path) -> None:
     """Off was compared with off: the scope is signed by itself, by somebody who was told why."""
-    fleet = fleet_of(zone("below.example"))
+    fleet = fleet_of(esc_zone("below.example"))
     fleet.accounts[0].esc.always = True
     async with scene(client, tmp_path, fleet, **QUICK) as play:
         state = await play.zone_until(
@@ -179,7 +175,7 @@ async def test_a_rollback_below_an_account_that_somebody_turned_off_is_made_once
     """The zone's own setting is on again, and its URLs cannot be: the account is named, and nobody is told
     that the rollback failed.
     """
-    fleet = fleet_of(zone("under.example"))
+    fleet = fleet_of(esc_zone("under.example"))
     async with scene(client, tmp_path, fleet, **SLOWLY) as play:
         await play.zone_until("under.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
         await play.sign_zone("under.example")
@@ -198,7 +194,7 @@ async def test_a_rollback_below_an_account_that_somebody_turned_off_is_made_once
 
 async def test_nothing_is_sent_once_the_removal_date_has_come(client: Client, tmp_path: Path) -> None:
     """The service's clock passes the date while a scope waits for its sign-off: it is not turned off."""
-    async with scene(client, tmp_path, fleet_of(zone("late.example")), **QUICK) as play:
+    async with scene(client, tmp_path, fleet_of(esc_zone("late.example")), **QUICK) as play:
         await play.zone_until("late.example", lambda state: state.phase == "awaiting_sign_off")
         await play.control.send("PUT", "clock", {"now": "2024-01-01T00:00:01Z"})
         await play.sign_everything()
@@ -209,7 +205,7 @@ async def test_nothing_is_sent_once_the_removal_date_has_come(client: Client, tm
 
 async def test_no_step_begins_after_a_pause_has_answered(client: Client, tmp_path: Path) -> None:
     """A scope that is signed while the campaign is paused is turned off only after it was resumed."""
-    async with scene(client, tmp_path, fleet_of(zone("paused.example")), **QUICK) as play:
+    async with scene(client, tmp_path, fleet_of(esc_zone("paused.example")), **QUICK) as play:
         await play.zone_until("paused.example", lambda state: state.phase == "awaiting_sign_off")
         await play.ask("pause")
         await play.sign_what_waits()
@@ -223,7 +219,7 @@ async def test_a_scope_whose_workflow_was_terminated_is_seen_through_by_a_retry(
     client: Client, tmp_path: Path
 ) -> None:
     """Nobody watched it to the end, so it is unknown, not settled; a retry watches it, and sends nothing."""
-    fleet = fleet_of(zone("cut.example"), zone("other.example"))
+    fleet = fleet_of(esc_zone("cut.example"), esc_zone("other.example"))
     async with scene(client, tmp_path, fleet, **{**SLOWLY, "sweep": "2h"}) as play:
         await play.zone_until("cut.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
         await play.sign_zone("cut.example")
@@ -241,7 +237,7 @@ async def test_a_scope_that_is_off_by_the_setting_and_on_by_its_urls_is_not_sett
     client: Client, tmp_path: Path
 ) -> None:
     """The service shows ``always``, and the edge never acts on it: a person has to look."""
-    own = zone("slow.example", {**ON, "with_secret": "customer-0123456789"})
+    own = esc_zone("slow.example", {**ON, "with_secret": "customer-0123456789"})
     slow = {"esc_effect_seconds": 1e9}
     async with scene(client, tmp_path, fleet_of(own), simulator=slow, **QUICK) as play:
         await play.sign_everything()
@@ -255,7 +251,7 @@ async def test_esc_that_somebody_turns_on_meanwhile_is_not_settled(
     client: Client, tmp_path: Path, behaviours: list[Any]
 ) -> None:
     """Where a secret is configured the service shows that alone then, and no status: that is not off."""
-    meddled = zone("meddled.example", {"behaviours": behaviours})
+    meddled = esc_zone("meddled.example", {"behaviours": behaviours})
     async with scene(client, tmp_path, fleet_of(meddled), **SLOWLY) as play:
         await play.zone_until("meddled.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
         await play.sign_zone("meddled.example")
@@ -274,7 +270,7 @@ async def test_a_scope_that_somebody_turns_off_before_its_probe_is_read_again(
 ) -> None:
     """There is nothing to compare any more, and nothing that a person would have to sign."""
     stalls = Stalled("probe_esc_scope")
-    own = zone("first.example", {**ON, "with_secret": "customer-0123456789"})
+    own = esc_zone("first.example", {**ON, "with_secret": "customer-0123456789"})
     async with scene(client, tmp_path, fleet_of(own), interceptors=[stalls], **QUICK) as play:
         await asyncio.wait_for(stalls.begun.wait(), 60)
         path = f"{play.simulator.base_url}/zones/{play.zone_id('first.example')}/disable_esc"
@@ -292,7 +288,7 @@ async def test_a_scope_that_was_settled_is_left_alone_by_a_campaign_begun_again(
     client: Client, tmp_path: Path
 ) -> None:
     """It was watched to its end: what its URLs have come to since is no reason to turn esc on again."""
-    async with scene(client, tmp_path, fleet_of(zone("done.example")), **QUICK) as play:
+    async with scene(client, tmp_path, fleet_of(esc_zone("done.example")), **QUICK) as play:
         await play.sign_everything()
         assert await play.outcome("done.example") is ZoneOutcome.SETTLED
         failures = {"edge": {"failures": [{"path": "/", "when": "any"}]}}
