@@ -16,8 +16,9 @@ from temporalio.client import Client
 from edgeshift.messages import ChangeResult, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
-from tests.kit import BUCKET, REVOKED, STRANGER, Scene, eventually, fleet_of, scene
+from tests.kit import REVOKED, STRANGER, Scene, eventually, fleet_of, scene
 from tests.kit.held import fault, set_status
+from tests.kit.log_fields import logged_zone
 from tests.kit.queue import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(300)]
@@ -28,18 +29,11 @@ SPEC: dict[str, Any] = {
     "commit": {"migration_limit": "8s", "poll": "1s"},
     "sweep": "2h",
 }
-FOREIGN = {"request_headers": ["x-team"], "description": "of another team"}
 
 
 def zone(short: str = "half") -> dict[str, Any]:
     """An Enterprise zone with a rule of others and a log job, whose name no other test has."""
-    name = f"{short}-{uuid.uuid4().hex[:8]}.example"
-    job = {
-        "destination": f"s3://{BUCKET}/{name}?region=eu-west-1",
-        "logpull_options": "fields=RayID&timestamps=rfc3339",
-        "name": "customers",
-    }
-    return {"name": name, "plan": "enterprise", "logs": {"jobs": [job], "fields": [FOREIGN]}}
+    return logged_zone(f"{short}-{uuid.uuid4().hex[:8]}.example")
 
 
 def half(play: Scene) -> str:
