@@ -15,9 +15,9 @@ from tests.kit import REVOKED, TOO_MANY_RULES, eventually, fleet_of, scene
 from tests.kit.called_off import CalledOff
 from tests.kit.held import fault, stands_still
 from tests.kit.planned import start_by_plan
+from tests.kit.zones import esc_zone
 from tests.replay.capture_planned import JOB, LOG_FIELDS
 from tests.replay.capture_reversible import ESC
-from tests.replay.capture_reversible import zone as esc_zone
 from tests.replay.keeping import is_in, keep
 from workflows.campaign.batches import GIVEN_UP_TOGETHER
 

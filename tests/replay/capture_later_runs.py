@@ -12,8 +12,9 @@ from temporalio.client import Client
 from edgeshift.messages import Stop, ZonePhase
 from tests.harness.disturbances.operators import reset, task_before, tasks
 from tests.kit import SCALE, Scene, eventually, fleet_of, scene
+from tests.kit.zones import esc_zone
 from tests.replay.capture_planned import JOB, LOG_FIELDS
-from tests.replay.capture_reversible import ESC, zone
+from tests.replay.capture_reversible import ESC
 from tests.replay.keeping import is_in, keep
 
 MIGRATES_IN = 8
@@ -29,7 +30,7 @@ FOLLOWED_BY = 60
 
 AREAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "zone": ({"name": "stormy.example", "plan": "pro"}, {}),
-    "esc": (zone("stormy.example"), ESC),
+    "esc": (esc_zone("stormy.example"), ESC),
     "log-fields": ({"name": "stormy.example", "plan": "enterprise", "logs": {"jobs": [JOB]}}, LOG_FIELDS),
 }
 """A zone of each area, and the campaign's part."""
@@ -68,7 +69,9 @@ async def reset_under_a_permit(client: Client, folder: Path) -> None:
     until that is over.
     """
     commit = {**ESC["commit"], "send_window": "3s", "margin": "1s", "lease": "30s"}
-    async with scene(client, folder, fleet_of(zone("plain.example")), **{**ESC, "commit": commit}) as play:
+    async with scene(
+        client, folder, fleet_of(esc_zone("plain.example")), **{**ESC, "commit": commit}
+    ) as play:
         await play.zone_until("plain.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
         match = {"zone": play.zone_id("plain.example"), "call": "esc.set"}
         slow = {"match": match, "kind": "latency", "effect": "before", "seconds": 6.0, "times": 1}

@@ -16,7 +16,8 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import campaign_id
 from tests.kit import BUCKET, fleet_of, scene
 from tests.kit.planned import start_by_plan
-from tests.replay.capture_reversible import ESC, zone
+from tests.kit.zones import esc_zone
+from tests.replay.capture_reversible import ESC
 from tests.replay.keeping import is_in, keep
 
 JOB = {
@@ -54,7 +55,7 @@ async def planned(client: Client, folder: Path) -> None:
 
 async def planned_esc(client: Client, folder: Path) -> None:
     """A zone of the area esc that begins with a plan's reading."""
-    async with scene(client, folder, fleet_of(zone("plain.example")), begin=False, **ESC) as play:
+    async with scene(client, folder, fleet_of(esc_zone("plain.example")), begin=False, **ESC) as play:
         await start_by_plan(play)
         await play.zone_until("plain.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
         await keep("planned-esc-awaiting_sign_off", play.zone("plain.example"))

@@ -11,6 +11,7 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import campaign_id
 from tests.kit import BUCKET, fleet_of, scene
+from tests.kit.zones import ON, esc_zone
 from tests.replay.keeping import is_in, keep
 
 ESC: dict[str, Any] = {
@@ -22,21 +23,15 @@ ESC: dict[str, Any] = {
     },
     "commit": {"migration_limit": "8s", "poll": "1s"},
 }
-ON: dict[str, Any] = {"behaviours": [{"kind": "tls_sni", "path": "/api/items", "to": "origin.example"}]}
-
-
-def zone(name: str, **more: Any) -> dict[str, Any]:
-    """A zone with Edge Side Code."""
-    return {"name": name, "plan": "enterprise", "esc": ON, **more}
 
 
 async def esc_zones(client: Client, folder: Path) -> None:
     """Scopes in every waiting state, settled, rolled back and left alone."""
     failing = {"failures": [{"path": "/api/items", "when": "esc_off"}]}
     fleet = fleet_of(
-        zone("plain.example"),
-        zone("worse.example", edge=failing),
-        {**zone("off.example"), "esc": {**ON, "always": True}},
+        esc_zone("plain.example"),
+        esc_zone("worse.example", edge=failing),
+        {**esc_zone("off.example"), "esc": {**ON, "always": True}},
     )
     async with scene(client, folder, fleet, begin=False, **ESC) as play:
         slow = {"match": {"call": "esc.get"}, "kind": "latency", "seconds": 1.0, "times": 6}
@@ -62,7 +57,9 @@ async def esc_zones(client: Client, folder: Path) -> None:
 
 async def esc_accounts(client: Client, folder: Path) -> None:
     """An account with the holds on its zones."""
-    fleet = fleet_of(zone("first.example"), zone("second.example"), accounts=[{"name": "one", "esc": {}}])
+    fleet = fleet_of(
+        esc_zone("first.example"), esc_zone("second.example"), accounts=[{"name": "one", "esc": {}}]
+    )
     spec = {**ESC, "esc": {**ESC["esc"], "scope": "account"}}
     async with scene(client, folder, fleet, **spec) as play:
         account = client.get_workflow_handle(f"account/{fleet.accounts[0].id}/esc")
