@@ -13,6 +13,7 @@ from edgeshift.testbed.simulator.equivalent import MANAGED_RULESET, OWASP_RULESE
 from edgeshift.testbed.simulator.events import Event, Mode, firewall_events
 from edgeshift.testbed.simulator.fleet_file import FleetZone
 from edgeshift.testbed.simulator.verdicts import TERMINATING
+from tests.kit.zones import fleet_zone
 
 START = datetime(2023, 10, 1, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -20,9 +21,7 @@ DAY = timedelta(hours=24)
 
 def zone(**settings: Any) -> FleetZone:
     planted = {"false_positives": [{"kind": "rich_text"}], "gaps": [{"kind": "cms_plugin_probe"}]}
-    return FleetZone.model_validate(
-        {"name": "shop.example", "plan": "enterprise", "traffic": planted, **settings}
-    )
+    return fleet_zone(**{"traffic": planted, **settings})
 
 
 def logging(configuration: dict[str, Any]) -> dict[str, Any]:
