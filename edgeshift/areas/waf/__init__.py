@@ -27,6 +27,7 @@ from edgeshift.areas.waf.body import (
     unsound,
     with_assigned,
 )
+from edgeshift.areas.waf.bypass_rules import bypasses
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, skip_rule
@@ -64,6 +65,7 @@ __all__ = [
     "Verdict",
     "adjust",
     "assess",
+    "bypasses",
     "covered",
     "expression_bytes",
     "in_validation",

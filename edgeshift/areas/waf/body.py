@@ -19,6 +19,7 @@ from edgeshift.areas.waf.answers import (
     page_rule_effects,
     page_rule_patterns,
 )
+from edgeshift.areas.waf.bypass_rules import missing_skips
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
@@ -103,6 +104,9 @@ def propose(
     body: Body = copy.deepcopy({"name": config.get("name") or "default", "rules": config["rules"]})
     additions: list[str] = []
     unwritable: list[str] = []
+    for identifier, skip in missing_skips(reading.firewall_rules, body["rules"]):
+        body["rules"].insert(0, skip)
+        additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
     for rule in reading.page_rules:
         turned_off = sorted({"waf off", "disable security"} & set(page_rule_effects(rule)))
         if not turned_off:
