@@ -119,7 +119,10 @@ async def test_an_enterprise_zone_costs_twelve_calls_and_its_evidence(client: Cl
     fleet = fleet_of(*({"name": f"ten-{number}.example", "plan": "enterprise"} for number in range(4)))
     terms: dict[str, Any] = {**SLOWER, "validation": {"window": "10m"}}
     async with scene(client, tmp_path, fleet, begin=False, **terms) as play:
-        _, *others = await after_a_plan(play, ZoneOutcome.MIGRATED)
+        found = await after_a_plan(play, ZoneOutcome.MIGRATED)
+        # Both managed rulesets, each twice, for all zones together.
+        assert sum(calls.pop("rulesets.get", 0) for calls in found) == 4
+        _, *others = found
         expected = VALIDATION + Counter({"entrypoint.get": 1}) + COMMIT
         assert expected.total() == 12
         assert [calls - expected for calls in others] == [EVIDENCE] * 3, others

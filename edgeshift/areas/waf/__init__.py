@@ -17,7 +17,6 @@ from edgeshift.areas.waf.body import (
     Proposal,
     adjust,
     is_log_only,
-    logs_anyway,
     may_send,
     pinned_since,
     propose,
@@ -28,6 +27,7 @@ from edgeshift.areas.waf.body import (
     with_assigned,
 )
 from edgeshift.areas.waf.bypass_rules import bypasses
+from edgeshift.areas.waf.defaults import Defaults, defaults_of, logs_anyway
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, skip_rule
@@ -55,6 +55,7 @@ __all__ = [
     "WITHOUT_WINDOW",
     "Adjustment",
     "Assessment",
+    "Defaults",
     "Fate",
     "Loss",
     "Mode",
@@ -67,6 +68,7 @@ __all__ = [
     "assess",
     "bypasses",
     "covered",
+    "defaults_of",
     "expression_bytes",
     "in_validation",
     "is_log_only",

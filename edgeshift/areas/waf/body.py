@@ -238,22 +238,6 @@ def effect(rule: Mapping[str, Any]) -> Effect:
     return Effect.LOGS
 
 
-def logs_anyway(body: Mapping[str, Any], ruleset: str, rule: str) -> bool:
-    """Whether a rule of a managed ruleset only logs in the body as it is, not by its shadow alone."""
-    found = False
-    for execute in body["rules"]:
-        parameters = execute.get("action_parameters") or {}
-        if execute.get("action") != "execute" or parameters.get("id") != ruleset:
-            continue
-        overrides = parameters.get("overrides") or {}
-        listed: list[dict[str, Any]] = overrides.get("rules") or []
-        item = next((item for item in listed if item.get("id") == rule), {})
-        if _or(item.get("action"), overrides.get("action")) != "log":
-            return False
-        found = True
-    return found
-
-
 def _items(overrides: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*(overrides.get("rules") or ()), *(overrides.get("categories") or ())]
 
