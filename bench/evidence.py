@@ -24,7 +24,7 @@ from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
-from edgeshift.messages import GatherEvidence, ZoneStart
+from edgeshift.messages import Gathered, GatherEvidence, ZoneStart
 from edgeshift.model.digests import canonical_bytes, digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.rate_limit.unpaced import Unpaced
@@ -150,8 +150,11 @@ class Windows:
         since = time.now
         time.now = since + self.window
         found = []
+        activities = EvidenceActivities(connections)
         for one in self.fleet.zones:
-            seen = await self._gather(connections, start, one, bodies[one.id], since, time.now)
+            proposal = await connections.archive.put_object(canonical_bytes({"body": bodies[one.id]}))
+            gathered = await self._gather(activities, proposal, start, one, bodies[one.id], since, time.now)
+            seen = Evidence.model_validate(await connections.archive.get_json(gathered.evidence))
             assert seen.since is not None and seen.until is not None
             found.append((one, seen, truth(one, bodies[one.id], seen.since, seen.until)))
         return found
@@ -168,14 +171,14 @@ class Windows:
 
     async def _gather(
         self,
-        connections: Connections,
+        activities: EvidenceActivities,
+        proposal: str,
         start: dict[str, Any],
         one: FleetZone,
         body: dict[str, Any],
         since: datetime,
         until: datetime,
-    ) -> Evidence:
-        proposal = await connections.archive.put_object(canonical_bytes({"body": body}))
+    ) -> Gathered:
         zone = Zone(id=one.id, name=one.name, account=one.account, plan=Plan.ENTERPRISE)
         message = GatherEvidence(
             start=ZoneStart(target=Target(zone=zone, wave=0), **start),
@@ -188,8 +191,7 @@ class Windows:
             sequence=1,
             announce=False,
         )
-        gathered = await ActivityEnvironment().run(EvidenceActivities(connections).gather, message)
-        return Evidence.model_validate(await connections.archive.get_json(gathered.evidence))
+        return await ActivityEnvironment().run(activities.gather, message)
 
 
 def _kept(windows: Windows) -> str:

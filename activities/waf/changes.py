@@ -275,13 +275,17 @@ class WafWork(AreaWork):
         them there.
 
         Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
-        its page rules would make another proposal of it. A difference is believed when it stays.
+        its page rules, or firewall rules that bypass the WAF, would make another proposal of it. A difference
+        is believed when it stays.
         """
         spec = await self._connections.spec(step.change.start.spec)
-        body, found = await in_time(step, self._proposed_now(step, spec), FRESH)
+        before = await get_document(self._connections.archive, Snapshot[waf.Reading], step.change.snapshot)
+        # Most zones have none, and asking costs a call.
+        bypassed = any(map(waf.bypasses, before.reading.firewall_rules))
+        body, found = await in_time(step, self._proposed_now(step, spec, bypassed), FRESH)
         if found:
             first = found
-            body, found = await in_time(step, self._proposed_now(step, spec), FRESH)
+            body, found = await in_time(step, self._proposed_now(step, spec, bypassed), FRESH)
             if found and found != first:
                 raise NotSent("the fresh configuration reads otherwise each time")
         if found:
@@ -289,20 +293,25 @@ class WafWork(AreaWork):
         return waf.with_assigned(body)
 
     async def _proposed_now(
-        self, step: FencedStep, spec: CampaignSpec
+        self, step: FencedStep, spec: CampaignSpec, bypassed: bool
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """What is proposed to the zone now; and what of it is not as it was signed, with what it is instead,
-        nothing where all is.
+        nothing where all is. ``bypassed``: whether it had firewall rules that bypass the WAF, when it was
+        read.
         """
         fresh = await read_configuration(step.client, step.zone, urgent=True)
         if (config := configuration_digest(fresh)) != step.change.config:
             return fresh, ("the zone's configuration has changed", config)
         pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
-        now = waf.Reading(check={}, page_rules=pages, config=fresh)
+        rules, named = list[dict[str, Any]](), "page rules"
+        if bypassed:
+            rules = [rule.raw for rule in await step.client.firewall_rules(step.zone.id, urgent=True)]
+            named = "page rules or firewall rules"
+        now = waf.Reading(check={}, page_rules=pages, firewall_rules=rules, config=fresh)
         found = waf.propose(now, spec.adjustments, spec.service.facts)
         proposed = digest(found.body)
         if proposed != step.change.digest or found.unwritable:
-            return found.body, ("the zone's page rules have changed", proposed, *found.unwritable)
+            return found.body, (f"the zone's {named} have changed", proposed, *found.unwritable)
         return found.body, ()
 
     async def _put(self, step: FencedStep, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:

@@ -15,6 +15,7 @@ from activities.connections import Connections
 from activities.proof.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
 from activities.reports import told_unless_gone
 from activities.stable_read import twice
+from activities.waf.managed_rules import ManagedRules
 from edgeshift.areas import waf
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Window, agreed_rules, judge
@@ -34,6 +35,7 @@ class EvidenceActivities:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._managed = ManagedRules(connections)
 
     @activity.defn(name="gather_evidence")
     @named_failures
@@ -50,6 +52,10 @@ class EvidenceActivities:
         margin = ahead(spec)
         validated = await last_validation(self._connections.archive, self._connections.records, start)
         doubt, cause = await self._unlike(message, margin, body, validated)
+        rulesets, defaults = managed_rulesets(body), dict[str, waf.Defaults]()
+        if message.mode is ValidationMode.SHADOW:
+            # There every rule logs, and its default may tell whether it does so by the proposal, too.
+            defaults = await self._managed.of(start, rulesets)
         status = (await client.waf_status(zone.id)).raw
         # Events come to be seen late, and those of one request not at once. What begins near an edge of the
         # window is not judged; what follows it is read, so that no half of a request stands for the whole.
@@ -57,10 +63,10 @@ class EvidenceActivities:
         log = await client.event_log(zone.id, message.since - late, message.until)
         evidence = judge(
             (event.raw for event in log.events),
-            managed_rulesets(body),
+            rulesets,
             message.mode.value,
             spec.validation.evidence,
-            functools.partial(waf.logs_anyway, body),
+            functools.partial(waf.logs_anyway, body, managed=defaults),
             Window(
                 since=message.since,
                 until=message.until - late,

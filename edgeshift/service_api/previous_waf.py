@@ -22,10 +22,10 @@ from edgeshift.service_api.transport import Call
 class PreviousWafCalls(Caller):
     """Settings of the previous WAF, and what stands beside them."""
 
-    async def firewall_rules(self, zone_id: str) -> list[FirewallRule]:
+    async def firewall_rules(self, zone_id: str, *, urgent: bool = False) -> list[FirewallRule]:
         """Every firewall rule of the zone."""
         call = Call("firewall.rules.list", "GET", f"{_zone(zone_id)}/firewall/rules")
-        return await self._pages(call, FirewallRule, per_page=100)
+        return await self._pages(call, FirewallRule, per_page=100, urgent=urgent)
 
     async def waf_packages(self, zone_id: str) -> list[WafPackage]:
         """The packages of the previous managed rules."""

@@ -94,6 +94,23 @@ async def test_a_professional_zone_costs_five_calls_after_a_plan(client: Client,
         await play.check_rules(absent={3, 4, 6, 7})
 
 
+async def test_a_zone_with_firewall_rules_that_bypass_the_waf_costs_one_call_more(
+    client: Client, tmp_path: Path
+) -> None:
+    """They are read again with the page rules, but where they were all paused when the plan read them."""
+    rule = {"expression": "ip.src eq 192.0.2.1", "products": ["waf"]}
+    zones = (
+        {"name": f"six-{number}.example", "plan": "pro", "firewall_rules": [{**rule, "paused": number == 2}]}
+        for number in range(3)
+    )
+    async with scene(client, tmp_path, fleet_of(*zones), begin=False, **SLOWER) as play:
+        found = await after_a_plan(play, ZoneOutcome.MIGRATED)
+        more = [calls - COMMIT - Counter({"waf.status": calls["waf.status"]}) for calls in found]
+        assert sorted(calls.total() for calls in more) == [0, 1, 1], more
+        assert all(set(calls) <= {"firewall.rules.list"} for calls in more), more
+        await play.check_rules(absent={3, 4, 6, 7})
+
+
 @pytest.mark.long
 async def test_an_enterprise_zone_costs_twelve_calls_and_its_evidence(client: Client, tmp_path: Path) -> None:
     """Its plan and its status are asked for once more before anything is sent with validation, its stored
@@ -102,7 +119,10 @@ async def test_an_enterprise_zone_costs_twelve_calls_and_its_evidence(client: Cl
     fleet = fleet_of(*({"name": f"ten-{number}.example", "plan": "enterprise"} for number in range(4)))
     terms: dict[str, Any] = {**SLOWER, "validation": {"window": "10m"}}
     async with scene(client, tmp_path, fleet, begin=False, **terms) as play:
-        _, *others = await after_a_plan(play, ZoneOutcome.MIGRATED)
+        found = await after_a_plan(play, ZoneOutcome.MIGRATED)
+        # Both managed rulesets, each twice, for all zones together.
+        assert sum(calls.pop("rulesets.get", 0) for calls in found) == 4
+        _, *others = found
         expected = VALIDATION + Counter({"entrypoint.get": 1}) + COMMIT
         assert expected.total() == 12
         assert [calls - expected for calls in others] == [EVIDENCE] * 3, others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.evidence import EvidenceVerdict
-from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET
+from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET, Defaults, defaults_of, logs_anyway
 from edgeshift.areas.waf.evidence import (
     MOST_FINDINGS,
     MOST_SAMPLES,
@@ -144,6 +145,89 @@ def test_what_only_logs_by_the_proposal_itself_is_no_false_positive() -> None:
     found = judge(events, OURS, "shadow", LENIENT, anyway)
     assert counts(found) == (1, 1, 0)
     assert [item.rule for item in found.findings] == ["blocks", "r1"]
+
+
+def managed(**rules: tuple[str, list[str]]) -> dict[str, Defaults]:
+    """The managed ruleset with these rules: the action of each, and its categories."""
+    listed = [{"id": name, "action": what, "categories": of} for name, (what, of) in rules.items()]
+    return {MANAGED_RULESET: defaults_of({"version": "57", "rules": listed})}
+
+
+def test_a_rule_that_only_logs_by_default_is_no_false_positive() -> None:
+    """The previous WAF's simulate, and its successor's log: in shadow it does what it always would."""
+    events = [
+        new("a", ruleId="logs"),
+        old("a", "simulate"),
+        new("b", ruleId="blocks"),
+        new("c", ruleId="odd"),
+    ]
+    body = {"rules": [{"action": "execute", "action_parameters": {"id": MANAGED_RULESET}}]}
+    known = managed(logs=("log", []), blocks=("block", []))
+    found = judge(events, OURS, "shadow", LENIENT, partial(logs_anyway, body, managed=known))
+    assert counts(found) == (2, 0, 0)
+    assert [item.rule for item in found.findings] == ["blocks", "odd"]
+    # Where the ruleset was not read, each may stop something.
+    assert counts(judge(events, OURS, "shadow", LENIENT, partial(logs_anyway, body))) == (3, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("action", "overrides", "logs"),
+    [
+        ("log", {}, True),
+        ("block", {}, False),
+        ("log", {"action": "block"}, False),
+        ("block", {"action": "log"}, True),
+        ("block", {"categories": [{"category": "wordpress", "action": "log"}]}, True),
+        ("block", {"categories": [{"category": "drupal", "action": "log"}]}, False),
+        ("block", {"categories": [{"category": "wordpress", "enabled": True}]}, False),
+        ("log", {"categories": [{"category": "wordpress", "action": "block"}]}, False),
+        ("log", {"action": "log", "categories": [{"category": "wordpress", "action": "block"}]}, False),
+        (
+            "log",
+            {
+                "categories": [
+                    {"category": "wordpress", "action": "log"},
+                    {"category": "cms", "action": "block"},
+                ]
+            },
+            False,
+        ),
+        ("block", {"rules": [{"id": "r", "action": "log"}]}, True),
+        ("log", {"rules": [{"id": "r", "action": "block"}]}, False),
+        (
+            "block",
+            {
+                "rules": [{"id": "r", "action": "log"}],
+                "categories": [{"category": "wordpress", "action": "block"}],
+            },
+            True,
+        ),
+        ("log", {"rules": [{"id": "r", "enabled": True}]}, True),
+    ],
+)
+def test_an_override_beats_the_default_the_nearest_first(action: str, overrides: Json, logs: bool) -> None:
+    """A rule's own, its categories', the ruleset's; of several categories that differ, none is believed."""
+    known = managed(r=(action, ["wordpress", "cms"]))
+    parameters = {"id": MANAGED_RULESET, "overrides": overrides}
+    body = {"rules": [{"action": "execute", "action_parameters": parameters}]}
+    assert logs_anyway(body, MANAGED_RULESET, "r", known) is logs
+    body["rules"].append({"action": "execute", "action_parameters": {"id": MANAGED_RULESET, "version": "57"}})
+    assert logs_anyway(body, MANAGED_RULESET, "r", known) is (logs and action == "log")
+
+
+def test_a_default_of_another_version_or_of_no_sense_is_none() -> None:
+    """What is pinned to a version may have other rules, and an odd answer says nothing."""
+    for version, logs in (("57", True), ("latest", True), ("", True), (None, True), ("56", False)):
+        parameters = {"id": MANAGED_RULESET, "version": version}
+        body = {"rules": [{"action": "execute", "action_parameters": parameters}]}
+        assert logs_anyway(body, MANAGED_RULESET, "r", managed(r=("log", []))) is logs, version
+    odd = [
+        {"id": "r", "action": 7},
+        {"id": 7, "action": "log"},
+        {"id": "s", "action": "log", "categories": "x"},
+    ]
+    for rules in (odd, None, "rules", [None]):
+        assert defaults_of({"rules": rules}).rules == {}
 
 
 def test_while_the_new_rules_enforce_a_log_is_no_block() -> None:

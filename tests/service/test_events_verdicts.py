@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from edgeshift.testbed.simulator.catalogue_managed import MANAGED
 from edgeshift.testbed.simulator.equivalent import (
     MANAGED_RULESET,
     OWASP_RULESET,
@@ -14,6 +15,7 @@ from edgeshift.testbed.simulator.equivalent import (
 )
 from edgeshift.testbed.simulator.events import request_fields
 from edgeshift.testbed.simulator.fleet_file import FleetZone
+from edgeshift.testbed.simulator.managed_rulesets import managed_ruleset
 from edgeshift.testbed.simulator.signatures import Shape
 from edgeshift.testbed.simulator.traffic import Client
 from edgeshift.testbed.simulator.traffic_shapes import (
@@ -24,7 +26,7 @@ from edgeshift.testbed.simulator.traffic_shapes import (
     false_positive,
     gap,
 )
-from edgeshift.testbed.simulator.verdicts import NewWaf, PreviousWaf, Verdict
+from edgeshift.testbed.simulator.verdicts import NewWaf, PreviousWaf, Verdict, _managed_verdicts, _Overrides
 from tests.kit.zones import fleet_zone
 
 CLIENT = Client("203.0.113.7", "DE", 64500)
@@ -200,6 +202,19 @@ def test_overrides_of_a_rule_beat_its_category_and_that_beats_the_ruleset() -> N
     assert new(managed(enabled=False), shape) == []
     assert new(managed(enabled=False, rules=[{"id": rule, "enabled": True}]), shape) == [(rule, "block")]
     assert new(managed(categories=[{"category": "specials", "enabled": False}]), shape) == []
+
+
+def test_the_managed_ruleset_lists_what_its_rules_do_by_default() -> None:
+    """Each rule's action, and whether it is on: those of the verdict without an override."""
+    plain = _Overrides({}, frozenset())
+    listed = {rule["id"]: rule for rule in managed_ruleset(MANAGED_RULESET)["rules"]}
+    rules = [one for one in MANAGED if one.new]
+    assert {new_rule_id(one.new) for one in rules} == set(listed)
+    for one in rules:
+        rule = listed[new_rule_id(one.new)]
+        said = [verdict.action for verdict in _managed_verdicts(((one, 1),), plain)]
+        assert said == [rule["action"]] * rule["enabled"], one.description
+    assert {"block", "managed_challenge", "log"} == {rule["action"] for rule in listed.values()}
 
 
 def test_skip_rules_of_every_form() -> None:

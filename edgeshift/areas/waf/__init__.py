@@ -17,7 +17,6 @@ from edgeshift.areas.waf.body import (
     Proposal,
     adjust,
     is_log_only,
-    logs_anyway,
     may_send,
     pinned_since,
     propose,
@@ -27,6 +26,8 @@ from edgeshift.areas.waf.body import (
     unsound,
     with_assigned,
 )
+from edgeshift.areas.waf.bypass_rules import bypasses
+from edgeshift.areas.waf.defaults import Defaults, defaults_of, logs_anyway
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, skip_rule
@@ -54,6 +55,7 @@ __all__ = [
     "WITHOUT_WINDOW",
     "Adjustment",
     "Assessment",
+    "Defaults",
     "Fate",
     "Loss",
     "Mode",
@@ -64,7 +66,9 @@ __all__ = [
     "Verdict",
     "adjust",
     "assess",
+    "bypasses",
     "covered",
+    "defaults_of",
     "expression_bytes",
     "in_validation",
     "is_log_only",

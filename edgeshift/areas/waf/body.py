@@ -20,6 +20,7 @@ from edgeshift.areas.waf.answers import (
     page_rule_effects,
     page_rule_patterns,
 )
+from edgeshift.areas.waf.bypass_rules import missing_skips
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
@@ -104,6 +105,9 @@ def propose(
     body: Body = copy.deepcopy({"name": config.get("name") or "default", "rules": config["rules"]})
     additions: list[str] = []
     unwritable: list[str] = []
+    for identifier, skip in missing_skips(reading.firewall_rules, body["rules"]):
+        body["rules"].insert(0, skip)
+        additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
     for rule in reading.page_rules:
         off = {PageRuleEffect.WAF_OFF, PageRuleEffect.SECURITY_OFF}
         turned_off = sorted(off.intersection(page_rule_effects(rule)))
@@ -234,22 +238,6 @@ def effect(rule: Mapping[str, Any]) -> Effect:
     if (runs and whole != "log") or any(_or(item.get("action"), whole) != "log" for item in running):
         return Effect.ACTS
     return Effect.LOGS
-
-
-def logs_anyway(body: Mapping[str, Any], ruleset: str, rule: str) -> bool:
-    """Whether a rule of a managed ruleset only logs in the body as it is, not by its shadow alone."""
-    found = False
-    for execute in body["rules"]:
-        parameters = execute.get("action_parameters") or {}
-        if execute.get("action") != "execute" or parameters.get("id") != ruleset:
-            continue
-        overrides = parameters.get("overrides") or {}
-        listed: list[dict[str, Any]] = overrides.get("rules") or []
-        item = next((item for item in listed if item.get("id") == rule), {})
-        if _or(item.get("action"), overrides.get("action")) != "log":
-            return False
-        found = True
-    return found
 
 
 def _items(overrides: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -22,7 +22,8 @@ DEFINITION = AreaDefinition(
     # After the plan's reading: fresh configuration, page rules, PUT, status, stored rules (docs/calls.md).
     # With a window its plan, fresh configuration, page rules, status, validation PUT and stored rules more;
     # then a status, its rules and the queries of its events; and its stored rules before the commit. After a
-    # long window, such as the usual one, it is read anew as a whole.
+    # long window, such as the usual one, it is read anew as a whole. Firewall rules that bypass the WAF,
+    # which few zones have, are a call more before each PUT.
     calls=5,
     calls_validated=5 + 6 + 4 + 1,
     calls_read_anew=11 + 1,

@@ -153,15 +153,22 @@ def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
     How the service words the expression is not documented, so the literals in it are compared and not its
     form; in doubt it is not covered, and one skip rule more is proposed.
     """
+    return any(_is_about(expression, pattern) for expression in skipped_whole(rules))
+
+
+def skipped_whole(rules: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The expressions of the skip rules that come before every managed ruleset that is run, and skip all of
+    them.
+    """
     listed = list(rules)
     executed = [_parameters(rule).get("id") for rule in listed if _runs(rule)]
-    return any(
-        rule.get("action") == "skip"
+    return [
+        str(rule.get("expression", ""))
+        for rule in takewhile(lambda rule: not _runs(rule), listed)
+        if rule.get("action") == "skip"
         and rule.get("enabled", True)
         and _skips_all(_parameters(rule), executed)
-        and _is_about(str(rule.get("expression", "")), pattern)
-        for rule in takewhile(lambda rule: not _runs(rule), listed)
-    )
+    ]
 
 
 def skips_the_rest(parameters: Mapping[str, Any]) -> bool:

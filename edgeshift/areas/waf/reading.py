@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict as Verdict
 from edgeshift.areas.waf.answers import PageRuleEffect, Reading, page_rule_effects
+from edgeshift.areas.waf.bypass_rules import bypassed, bypasses
 from edgeshift.areas.waf.losses import Loss, losses
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Plan
@@ -194,6 +195,12 @@ def warnings(reading: Reading) -> tuple[str, ...]:
         found.append(
             f"{counted(on, 'page rule')} with Web Application Firewall: On: see in the proposal that the"
             " managed rules run there"
+        )
+    if unread := [rule for rule in reading.firewall_rules if bypasses(rule) and not bypassed(rule)]:
+        rules, bypass = counted(len(unread), "firewall rule"), agreed(len(unread), "bypasses", "bypass")
+        found.append(
+            f"{rules} {bypass} the previous WAF by an expression that was not read: see in the proposal that"
+            " the new one is skipped there"
         )
     if (reading.waf_setting or {}).get("value") == "off":
         found.append("the previous WAF is off for the whole zone; the new one has no global switch")

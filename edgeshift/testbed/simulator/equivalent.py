@@ -107,9 +107,10 @@ def equivalent_configuration(zone: FleetZone, facts: ServiceProfile = SPECIFICAT
     the managed ruleset and the core ruleset are run, disabled where their predecessor was, or where the zone
     says so.
     """
+    bypassing = rules_to_migrate(zone) if zone.migration.firewall_rules == "carried" else []
     rules = [
         _skip(rule.expression, f"Bypass WAF Managed Rules: {rule.description}".rstrip(": "), zone.acts(rule))
-        for rule in rules_to_migrate(zone)
+        for rule in bypassing
     ]
     turned_on: list[str] = []
     carried = zone.page_rules if zone.migration.page_rules == "carried" else []

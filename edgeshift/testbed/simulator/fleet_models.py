@@ -239,6 +239,10 @@ class Migration(Strict):
         "carried",
         description="whether the new configuration has the page rules that turn the WAF off or on",
     )
+    firewall_rules: Literal["carried", "left_out"] = Field(
+        "carried",
+        description="whether the new configuration has the firewall rules that bypass the WAF",
+    )
     configuration: Literal["equivalent", "disabled"] = Field(
         "equivalent",
         description="disabled: the new configuration runs nothing, whatever the previous WAF does",

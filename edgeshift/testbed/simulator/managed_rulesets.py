@@ -7,6 +7,7 @@ from edgeshift.testbed.simulator.catalogue_managed import MANAGED
 from edgeshift.testbed.simulator.catalogue_owasp import OWASP
 from edgeshift.testbed.simulator.equivalent import (
     MANAGED_RULESET,
+    NEW_ACTIONS,
     OWASP_RULESET,
     OWASP_SCORE_RULE,
     new_rule_id,
@@ -42,7 +43,8 @@ def _rules(identity: str) -> list[dict[str, Any]]:
         _rule(
             identity,
             new_rule_id(one.new),
-            "score" if core else one.mode if one.mode in ("block", "log") else "managed_challenge",
+            # As the verdicts have it: one that is off by default, and that somebody turns on, blocks.
+            "score" if core else NEW_ACTIONS.get(one.mode, "block"),
             one.description,
             [
                 *([f"paranoia-level-{one.paranoia}"] if core else []),
