@@ -23,7 +23,9 @@ ENTRY = "pro:/rulesets/phases/http_request_firewall_managed/entrypoint?waf_migra
 
 parts = st.sampled_from(["*", "*", "shop", ".", "example", "A", "a"])
 hosts = st.lists(parts, min_size=1, max_size=4).map("".join)
-paths = st.lists(st.sampled_from(["*", "/", "api", "API", "?x=1", '"', "\\"]), max_size=4).map("".join)
+paths = st.lists(st.sampled_from(["*", "/", "api", "API", "?x=1", "https://a", '"', "\\"]), max_size=4).map(
+    "".join
+)
 schemes = st.sampled_from(["", "", "http://", "https://"])
 patterns = st.builds(lambda scheme, host, path: f"{scheme}{host}/{path}", schemes, hosts, paths)
 names = st.lists(st.sampled_from(["shop", ".", "example", "a", "A"]), min_size=1, max_size=4).map("".join)
@@ -60,7 +62,7 @@ def test_a_skip_rule_fits_what_the_page_rule_fits(pattern: str, request: Any) ->
     with_operator = skip_rule(pattern, "", wildcard=True)["expression"]
     found = compile_expression(with_operator)(request)
     assert expected or not found, with_operator
-    host = pattern.rpartition("://")[2].partition("/")[0]
+    host = pattern.removeprefix("http://").removeprefix("https://").partition("/")[0]
     if "*" not in host:
         assert found is expected, with_operator
     try:
