@@ -185,6 +185,11 @@ COVERING = [
     ("http://shop.example/*", 'http.host eq "shop.example" and not ssl'),
     ("*/admin*", 'starts_with(http.request.uri, "/admin")'),
     ("shop.example*", 'http.request.full_uri wildcard "http*://shop.example*"'),
+    (
+        "shop.example/*.php",
+        r'(lower(http.request.full_uri) matches "^http.*://shop\\.example/.*\\.php$")',
+    ),
+    ("https://*.example/a*b", r'lower(http.request.full_uri) ~ "^https://.*\\.example/a.*b$"'),
     ("shop.example/**.php", 'http.host eq "shop.example" and ends_with(http.request.uri, ".php")'),
 ]
 NARROWER = [
@@ -227,6 +232,12 @@ NARROWER = [
     ),
     ("shop.example/*admin*", 'http.host eq "shop.example" and http.request.uri.path contains "admin"'),
     ("Shop.example/*", 'lower(http.host) eq "Shop.example"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.*\\.example/b.*$"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.*\\.example/"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.*.example/.*$"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.+\\.example/.*$"'),
+    ("a*.example/d*", r'lower(http.request.full_uri) matches "^http.*://a.*\\.example/\\d.*$"'),
+    ("a*.example/b*c", r'http.request.full_uri matches "^http.*://a.*\\.example/b\\*c$"'),
     ("shop.example/*", 'http.host eq "shop.example" or'),
     ("shop.example/*", '(http.host eq "shop.example"'),
     ("shop.example/*", f'{"(" * 40}http.host eq "shop.example"{")" * 40}'),

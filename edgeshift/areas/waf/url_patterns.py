@@ -142,8 +142,9 @@ def _of_whole(test: _Test, schemes: frozenset[str]) -> _Urls | None:
 
 # --- reading an expression
 
-_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([a-z_][\w.]*)|(&&|\|\||==|[()!,]))', re.DOTALL)
-_SAME = {"&&": "and", "||": "or", "!": "not", "==": "eq"}
+_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([a-z_][\w.]*)|(&&|\|\||==|[()!,~]))', re.DOTALL)
+_ANCHORED = re.compile(r"\^((?:\.\*|\\[^\w\s*]|[^\\^$.|?*+()\[\]{}])*)\$")
+_SAME = {"&&": "and", "||": "or", "!": "not", "==": "eq", "~": "matches"}
 _MOST_NESTED = 32
 _MOST_ALTERNATIVES = 256
 
@@ -209,6 +210,8 @@ class _Reader:
             return _Test(field, _literal(self._text()), folded)
         if self._take("contains"):
             return _Test(field, _stars(f"*{_literal(self._text())}*"), folded)
+        if self._take("matches"):
+            return _Test(field, _of_regex(self._text()), folded)
         strict = self._take("strict")
         self._expect("wildcard")
         pattern = _stars(self._text())
@@ -264,3 +267,11 @@ def _literal(text: str) -> str:
     if "*" in text:
         raise _NotRead
     return text
+
+
+def _of_regex(text: str) -> str:
+    """The pattern that an anchored regular expression of literals and ``.*`` is."""
+    found = _ANCHORED.fullmatch(text)
+    if found is None:
+        raise _NotRead
+    return _stars(re.sub(r"\\(.)|\.\*", lambda part: part[1] or "*", found[1]))
