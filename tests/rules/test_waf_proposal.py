@@ -156,8 +156,9 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
     config = body(theirs, execute())
     found = propose(Reading(check={}, config=config, page_rules=[odd]))
     assert found.body == config and not found.unwritable
-    with pytest.raises(NeedsWildcard, match="star in its middle"):
-        skip_rule("a*z.example/*", "")
+    for pattern in ("a*z.example/*", "a.example/*/feed", "a.example/*/*", "a.example/*a*b"):
+        with pytest.raises(NeedsWildcard, match="star in its middle"):
+            skip_rule(pattern, "")
 
 
 COVERING = [
@@ -334,6 +335,15 @@ def test_page_rules_that_differ_by_a_slash_have_a_skip_rule_each(wider: str, nar
         ("*", "true"),
         ("*/*", "true"),
         ("*/", '(lower(http.request.uri) eq "/")'),
+        (
+            "shop.example/*.php",
+            '(lower(http.host) eq "shop.example") and (ends_with(lower(http.request.uri), ".php"))',
+        ),
+        (
+            "shop.example/**Admin*",
+            '(lower(http.host) eq "shop.example") and (lower(http.request.uri) contains "admin")',
+        ),
+        ("*/*?", '(ends_with(lower(http.request.uri), "?"))'),
         ('a.example/"\\', '(lower(http.host) eq "a.example") and (lower(http.request.uri) eq "/\\"\\\\")'),
         (
             "a.example/?to=https://b.example/*",

@@ -86,12 +86,19 @@ def url_test(pattern: str, *, wildcard: bool = False) -> str:
         tests = [_test("http.host", host, wildcard=wildcard)]
         # Every URL has a path that begins with a slash.
         if (slash or host.strip("*")) and set(path) != {"*"}:
-            tests.append(_test("http.request.uri", "/" + path, wildcard=wildcard))
+            tests.append(_test("http.request.uri", _shorter("/" + path), wildcard=wildcard))
     except NeedsWildcard:
         raise NeedsWildcard(pattern) from None
     if scheme in ("http", "https"):
         tests.append("ssl" if scheme == "https" else "not ssl")
     return " and ".join(f"({test})" for test in tests if test) or "true"
+
+
+def _shorter(path: str) -> str:
+    """Without its slash where a star follows that alone makes it one in the middle: every path begins with a
+    slash, and ``/*.php`` fits what ends with ``.php``. (Not ``/*/feed``: ``/feed`` does not fit it.)
+    """
+    return path[1:] if re.fullmatch(r"/\*+[^*/][^*]*\**", path) else path
 
 
 def _test(field: str, pattern: str, *, wildcard: bool) -> str:
