@@ -75,6 +75,7 @@ FLEET = "\n".join(
         "  - name: starred.example",
         "    plan: pro",
         "    page_rules: [{targets: ['starred.example/a*b'], actions: [{id: waf, value: 'off'}]}]",
+        "    migration: {page_rules: left_out}",
         *(f"  - {{name: side-{n}.example, plan: pro, account: Side}}" for n in (1, 2, 3, 4)),
         *(f"  - {{name: {name}.example, plan: pro, account: Side}}" for name in MANY),
     )

@@ -156,8 +156,9 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
     config = body(theirs, execute())
     found = propose(Reading(check={}, config=config, page_rules=[odd]))
     assert found.body == config and not found.unwritable
-    with pytest.raises(NeedsWildcard, match="star in its middle"):
-        skip_rule("a*z.example/*", "")
+    for pattern in ("a*z.example/*", "a.example/*/feed", "a.example/*/*", "a.example/*a*b"):
+        with pytest.raises(NeedsWildcard, match="star in its middle"):
+            skip_rule(pattern, "")
 
 
 COVERING = [
@@ -180,6 +181,17 @@ COVERING = [
         '(starts_with(lower(http.request.full_uri), "http://shop.example/a")) or'
         ' (starts_with(lower(http.request.full_uri), "https://shop.example/a"))',
     ),
+    ("shop.example/*", '(lower(http.host) == "shop.example" && !(http.request.uri contains "/pay"))'),
+    ("shop.example/api/*", 'http.host eq "shop.example" and starts_with(http.request.uri.path, "/api/")'),
+    ("http://shop.example/*", 'http.host eq "shop.example" and not ssl'),
+    ("*/admin*", 'starts_with(http.request.uri, "/admin")'),
+    ("shop.example*", 'http.request.full_uri wildcard "http*://shop.example*"'),
+    (
+        "shop.example/*.php",
+        r'(lower(http.request.full_uri) matches "^http.*://shop\\.example/.*\\.php$")',
+    ),
+    ("https://*.example/a*b", r'lower(http.request.full_uri) ~ "^https://.*\\.example/a.*b$"'),
+    ("shop.example/**.php", 'http.host eq "shop.example" and ends_with(http.request.uri, ".php")'),
 ]
 NARROWER = [
     ("*shop.example/*", 'http.host eq "shop.example" and http.request.uri.path eq "/login"'),
@@ -200,6 +212,36 @@ NARROWER = [
     ("shop.example/a*b*", 'http.host eq "shop.example" and starts_with(http.request.uri, "/a*b")'),
     ("shop.example/a*", 'starts_with(http.user_agent, "shop.example/a")'),
     ("http://shop.example/a", '(http.host eq "shop.example") and (http.request.uri eq "/a") and (ssl)'),
+    ("shop.example/admin*", 'http.host eq "shop.example" and starts_with(http.request.uri, "/admin/")'),
+    ("shop.example/admin*", 'http.request.full_uri wildcard "http*://shop.example/admin/*"'),
+    ("shop.example/admin*", 'starts_with(lower(http.request.full_uri), "http*://shop.example/admin/")'),
+    ("shop.example/blog", 'http.host eq "shop.example" and http.request.uri eq "/blog/"'),
+    ("shop.example/blog/", 'http.host eq "shop.example" and http.request.uri eq "/blog"'),
+    ("shop.example//blog", 'http.host eq "shop.example" and http.request.uri eq "/blog"'),
+    ("*shop.example/pay*", 'http.request.full_uri contains "shop.example/pay/"'),
+    ("shop.example/*/feed", 'http.request.full_uri wildcard "http*://shop.example/*feed/"'),
+    ("shop.example/*", 'starts_with(http.host, "shop.example") and http.request.uri eq "/"'),
+    ("shop.example*", 'http.request.full_uri eq "https://shop.example*"'),
+    ("shop.example", 'http.request.full_uri wildcard "http*://shop.example"'),
+    ("shop.example/*", 'http.host eq "shop.example" and not ssl'),
+    ("shop.example/*", 'http.host eq "shop.example" and not (ip.src eq 192.0.2.1)'),
+    ("shop.example/*", 'http.host eq "shop.example" and http.host eq "shop.example"'),
+    ("a.example/*", 'starts_with(http.host, "a.") and ends_with(http.host, "example")'),
+    (
+        "shop.example/api/*",
+        'http.host eq "shop.example" and http.request.uri eq "/api/" and http.request.uri.path wildcard "*"',
+    ),
+    ("shop.example/*admin*", 'http.host eq "shop.example" and http.request.uri.path contains "admin"'),
+    ("Shop.example/*", 'lower(http.host) eq "Shop.example"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.*\\.example/b.*$"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.*\\.example/"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.*.example/.*$"'),
+    ("a*.example/*", r'lower(http.request.full_uri) matches "^http.*://a.+\\.example/.*$"'),
+    ("a*.example/d*", r'lower(http.request.full_uri) matches "^http.*://a.*\\.example/\\d.*$"'),
+    ("a*.example/b*c", r'http.request.full_uri matches "^http.*://a.*\\.example/b\\*c$"'),
+    ("shop.example/*", 'http.host eq "shop.example" or'),
+    ("shop.example/*", '(http.host eq "shop.example"'),
+    ("shop.example/*", f'{"(" * 40}http.host eq "shop.example"{")" * 40}'),
 ]
 
 
@@ -249,6 +291,29 @@ def test_a_skip_rule_about_less_does_not_cover_it(pattern: str, expression: str)
 
 
 @pytest.mark.parametrize(
+    ("wider", "narrower"),
+    [
+        ("shop.example/admin*", "shop.example/admin/*"),
+        ("shop.example/blog", "shop.example/blog/"),
+        ("*shop.example/pay*", "*shop.example/pay/*"),
+        ("shop.example/*", "shop.example*"),
+    ],
+)
+def test_page_rules_that_differ_by_a_slash_have_a_skip_rule_each(wider: str, narrower: str) -> None:
+    """Also where the service returned one of them: what only the other is about would get the new WAF."""
+    both = [page(wider), page(narrower)]
+    for pages in (both, both[::-1]):
+        found = propose(Reading(check={}, config=body(execute()), page_rules=pages))
+        assert len(found.additions) == 2
+        again = propose(Reading(check={}, config=found.body, page_rules=pages))
+        assert again.additions == () and again.body == found.body
+    theirs = body(skip_rule(narrower, "") | {"description": "theirs"}, execute())
+    found = propose(Reading(check={}, config=theirs, page_rules=both))
+    (addition,) = found.additions
+    assert f" {wider}," in addition
+
+
+@pytest.mark.parametrize(
     ("pattern", "expression"),
     [
         (
@@ -270,6 +335,15 @@ def test_a_skip_rule_about_less_does_not_cover_it(pattern: str, expression: str)
         ("*", "true"),
         ("*/*", "true"),
         ("*/", '(lower(http.request.uri) eq "/")'),
+        (
+            "shop.example/*.php",
+            '(lower(http.host) eq "shop.example") and (ends_with(lower(http.request.uri), ".php"))',
+        ),
+        (
+            "shop.example/**Admin*",
+            '(lower(http.host) eq "shop.example") and (lower(http.request.uri) contains "admin")',
+        ),
+        ("*/*?", '(ends_with(lower(http.request.uri), "?"))'),
         ('a.example/"\\', '(lower(http.host) eq "a.example") and (lower(http.request.uri) eq "/\\"\\\\")'),
         (
             "a.example/?to=https://b.example/*",

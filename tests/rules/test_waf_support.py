@@ -57,6 +57,9 @@ TOO_LONG = [
     "expression_length_exceeded",
     "4 KB limit for expressions exceeded by rule 7",
     "the expression of firewall rule 12ab has 6001 bytes",
+    "expression is longer than 4 KB in rule 'abc' (page rules unaffected)",
+    "A firewall rule's expression exceeds 4096 bytes. Your page rules are not affected.",
+    "expression too long; ask support, or whoever administers your plan",
 ]
 TOO_MANY = [
     "zone has 47 firewall rules, only 2 can be migrated automatically",
@@ -99,6 +102,11 @@ TOO_MANY = [
     "firewall_rules_limit_exceeded",
     "The quantity of firewall rules is above the threshold of 200",
     "cannot convert 201 rules, cap is 200",
+    "Firewall rules exceed the migration limit; please contact Customer Support or your plan administrator",
+    "unable to migrate 201 firewall rules",
+    "Cannot automatically migrate 1,204 bypass rules.",
+    "Too many firewall rules to migrate (page rules don't count)",
+    "More than 200 firewall rules [transform rules do not count]. Contact support.",
 ]
 ASKS_FOR_SUPPORT = [
     "This zone cannot be migrated. Please contact support.",
@@ -110,6 +118,7 @@ ASKS_FOR_SUPPORT = [
     "Contacting enterprise support is required",
     "Please ask support to migrate this zone",
     "This needs the help of support",
+    "This zone cannot be migrated (page rules are unaffected). Please contact support.",
 ]
 NO_SUPPORT_CASE = [
     "could not route to /client/v4/zones, perhaps your object identifier is invalid?",
@@ -169,6 +178,25 @@ NO_SUPPORT_CASE = [
     "request timeout exceeded",
     "your plan does not allow more than 5 firewall rules",
     "your account has reached the maximum of 125 page rules",
+    "Too many requests; at most 200 rules at a time",
+    "Rule limit of 200 exceeded (too many requests)",
+    "Rule limit exceeded. Contact support to raise your rate limit",
+    "The maximum of 5 rules is exceeded; you are not entitled to more, contact support",
+    "Maximum firewall rules exceeded; your current plan allows 125",
+    "Maximum number of rules exceeded; contact support to upgrade your plan",
+    "firewall rule limit exceeded (your plan has 5)",
+    "more rules are not included in your plan; maximum number of rules exceeded",
+    "maximum number of rules exceeded (page rules)",
+    "expression too long (transform rules)",
+    "expression too long; you lack a permission, page rules are unaffected",
+    "Your plan does not include this. Please contact support",
+    "Your plan does not include this, contact support; page rules are unaffected",
+    "failed to migrate 250 firewall rules",
+    "unable to migrate 250 firewall rules: internal error",
+    "zone is locked: unable to migrate 250 firewall rules",
+    "unable to migrate 3 firewall rules",
+    "cannot migrate 250 page rules",
+    "cannot migrate rule 250",
 ]
 
 

@@ -14,9 +14,11 @@ from edgeshift.testbed.simulator.equivalent import (
     new_rule_id,
     phase_one_eligible,
     rules_to_migrate,
+    url_expression,
 )
 from edgeshift.testbed.simulator.expressions import compile_expression
 from edgeshift.testbed.simulator.previous_waf import signatures
+from edgeshift.testbed.simulator.verdicts import _page_pattern
 from tests.kit.zones import fleet_zone
 
 
@@ -177,6 +179,22 @@ def test_a_page_rule_with_several_patterns_and_a_scheme() -> None:
         rule["expression"], "http://shop.example/abc"
     )
     assert hits(rule["expression"], 'http://shop.example/b"c')
+
+
+@pytest.mark.parametrize("wildcard", [True, False])
+@pytest.mark.parametrize(
+    ("pattern", "address"),
+    [
+        ("shop.example/r?u=https://x*", "http://shop.example/r?u=https://x.example"),
+        ("http*://shop.example/r?u=https://x", "https://shop.example/r?u=https://x"),
+    ],
+)
+def test_a_url_in_the_query_of_a_pattern_is_no_scheme(pattern: str, address: str, wildcard: bool) -> None:
+    """The pattern begins with its scheme; the previous WAF and the new configuration agree on that."""
+    expression = url_expression([pattern], wildcard=wildcard)
+    assert hits(expression, address) and _page_pattern(pattern).fullmatch(address)
+    other = "https://x.example/"
+    assert not hits(expression, other) and not _page_pattern(pattern).fullmatch(other)
 
 
 def test_disabled_and_other_page_rules_are_not_carried_over() -> None:

@@ -38,13 +38,24 @@ async def test_a_consent_lets_it_be_ready_and_the_warning_stays(tmp_path: Path) 
     assert any("runs no managed rule" in warning for warning in line.warnings)
 
 
+STARRED: dict[str, Any] = {
+    "page_rules": [{"targets": ["bank.example/a*b"], "actions": [{"id": "waf", "value": "off"}]}]
+}
+
+
 async def test_a_page_rule_that_no_rule_can_say_is_told_in_the_plan(tmp_path: Path) -> None:
     """The zone is blocked, and nobody is asked to sign a body that lacks the rule."""
-    rules = [{"targets": ["bank.example/a*b"], "actions": [{"id": "waf", "value": "off"}]}]
-    async with gate(tmp_path, settings={"page_rules": rules}) as play:
+    async with gate(tmp_path, settings={**STARRED, "migration": {"page_rules": "left_out"}}) as play:
         line = await line_of(play)
     assert (line.verdict, line.causes, line.fingerprint) == (Verdict.BLOCKED, ["page_rule_pattern"], "")
     assert "1 URL pattern of page rules" in line.reasons[0] and "(bank.example/a*b)" in line.reasons[0]
+
+
+async def test_a_page_rule_that_the_service_has_a_rule_for_blocks_nothing(tmp_path: Path) -> None:
+    """Worded by a regular expression, which edgeshift reads and does not write."""
+    async with gate(tmp_path, settings=STARRED) as play:
+        line = await line_of(play)
+    assert (line.verdict, line.causes) == (Verdict.READY, []) and line.fingerprint
 
 
 async def test_a_plan_counts_what_would_be_lost(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from edgeshift.areas.ticket import AFTERWARDS
 from edgeshift.areas.waf.answers import Reading
@@ -22,7 +22,7 @@ def _words(*alternatives: str) -> re.Pattern[str]:
 
 # What the caller wrote comes back in quotes: whatever stands there is not the service's complaint.
 _QUOTED = _words(r"'.*' is not a valid value", r"`[^`]*`", r'"[^"]*"', r"(?<!\w)'[^']*'(?!\w)")
-_OTHER_MATTER = _words(
+_OTHER_CALLS = (
     r"\brat(?:e|ing)[\s-]?limit",
     r"\brequest rate\b",
     r"too many requests",
@@ -30,16 +30,26 @@ _OTHER_MATTER = _words(
     r"\bper (?:second|minute|hour|day|\w+ (?:second|minute|hour)s?)\b",
     r"\bthrottl",
     r"\bentitle",
-    r"\b(?:your|current|zone's) plan\b",
     r"\bpermissions?\b",
     r"\bun(?:authori[sz]ed|authenticated)\b",
     r"\bauthenticat",
     r"\bforbidden\b",
     r"\b(?:api )?(?:token|credential)s?\b",
+)
+_PLAN = r"\b(?:your|current|zone's) plan\b"
+_OTHER_THINGS = (
+    _PLAN,
     r"\bno longer\b(?! than)",
     r"\bnest(?:ed|ing)\b",
     r"\b(?:page|transform|redirect|origin|cache|configuration) rules?\b",
 )
+_OTHER_MATTER, _OTHER_CALL = _words(*_OTHER_CALLS, *_OTHER_THINGS), _words(*_OTHER_CALLS)
+_CLAUSES = re.compile(r"[;()\[\]]|\.(?=\s|$)")
+_LEFT_ALONE = _words(
+    r"\bun(?:affected|changed|touched)\b",
+    r"(?:\bnot|n't) (?:be )?(?:affected|changed|touched|counted|included|count)\b",
+)
+_MORE_OF_A_PLAN = _words(r"\b(?:upgrad|allow|permit|includ|rais|increas|entitle|higher|larger)")
 _RULE = _words(r"\brules?\b")
 _CONDITION = _words(r"\bexpressions?\b", r"\bfilters?\b")
 _SIZE = _words(
@@ -53,7 +63,14 @@ _SIZE = _words(
     r"\boversized?\b",
 )
 _OTHER_PART = _words(r"\b(?:descriptions?|names?|refs?|titles?|positions?|depth)\b")
+# Not "failed to": that is said of a try, and with a word for another cause it may be one, too.
+_CANNOT_MIGRATE = (
+    r"^(?!.*\b(?:internal|errors?|retry|again|later|time[ds]?[\s-]?out|unavailable|locked|invalid)\b)"
+    r".*\b(?:unable to|not able to|cannot|can't|can not) (?:\w+ ){0,2}(?:migrate|convert)"
+    r" (?:[2-9]\d\d|\d{4,}|\d{1,3}[,. ]\d{3}) (?:\w+[\s-]){0,4}rules?\b"
+)
 _LIMIT = _words(
+    _CANNOT_MIGRATE,
     r"\b(?:too|overly)\b",
     r"\bexceed",
     r"\b(?:over|above|beyond|past|oversized?)\b",
@@ -68,6 +85,7 @@ _LIMIT = _words(
     r"[<>]|\d\+",
 )
 _COUNT = _words(
+    _CANNOT_MIGRATE,
     r"\b(?:200|201|two hundred)\b",
     r"\btoo many (?:\w+[\s-]){0,4}rules?\b",
     r"\bnumber of (?:\w+[\s-]){0,4}rules?\b",
@@ -99,11 +117,36 @@ def support_cause(messages: Iterable[str]) -> ReasonCode | None:
     causes = [cause for message in said if (cause := _limit_passed(message))]
     if causes:
         return causes[0]
-    rest = " ".join(message for message in said if not _OTHER_MATTER.search(message))
+    plain = [_without(message, _left_alone) for message in said]
+    rest = " ".join(message for message in plain if not _OTHER_MATTER.search(message))
     return ReasonCode.SUPPORT_REFUSAL if _ASKS_FOR_SUPPORT.search(rest) else None
 
 
+def _without(message: str, aside: Callable[[str], bool]) -> str:
+    """The message without the clauses that name another matter by the way alone. Who calls, and how often, is
+    never by the way.
+    """
+    clauses = _CLAUSES.split(message)
+    kept = [
+        clause
+        for clause in clauses
+        if not _OTHER_MATTER.search(clause) or _OTHER_CALL.search(clause) or not aside(clause)
+    ]
+    return message if len(kept) == len(clauses) else "; ".join(kept)
+
+
+def _left_alone(clause: str) -> bool:
+    return bool(_LEFT_ALONE.search(clause)) and not re.search(_PLAN, clause, re.IGNORECASE)
+
+
+def _by_the_way(clause: str) -> bool:
+    """Of a limit: what it leaves alone, and whom to ask, if not for more of a plan."""
+    asks = _ASKS_FOR_SUPPORT.search(clause) and not _MORE_OF_A_PLAN.search(clause)
+    return _left_alone(clause) or bool(asks)
+
+
 def _limit_passed(message: str) -> ReasonCode | None:
+    message = _without(message, _by_the_way)
     if _OTHER_MATTER.search(message) or not _LIMIT.search(message):
         return None
     sized, counted = bool(_SIZE.search(message)), bool(_COUNT.search(message))

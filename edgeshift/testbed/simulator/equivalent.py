@@ -74,14 +74,24 @@ def url_expression(patterns: list[str], *, wildcard: bool = False) -> str:
     """
     tests = []
     for pattern in patterns:
-        scheme, separator, rest = pattern.rpartition("://")
-        rest = rest if "/" in rest else f"{rest}/"
         if wildcard:
-            address = f"{scheme if separator else 'http*'}://{rest}"
-            tests.append(f"http.request.full_uri wildcard {quoted(address)}")
+            tests.append(f"http.request.full_uri wildcard {quoted(whole_url(pattern))}")
         else:
-            tests += _without_wildcard(scheme, rest)
+            tests += _without_wildcard(*_scheme_and_rest(pattern))
     return " or ".join(f"({test})" for test in tests)
+
+
+def whole_url(pattern: str) -> str:
+    """The pattern of a page rule as one for the whole URL: with a scheme and a path."""
+    scheme, rest = _scheme_and_rest(pattern)
+    return f"{scheme or 'http*'}://{rest}"
+
+
+def _scheme_and_rest(pattern: str) -> tuple[str, str]:
+    """A scheme stands at the beginning, where a pattern names one; a query may have a URL of its own."""
+    found = re.match(r"([A-Za-z*]*)://", pattern)
+    scheme, rest = (found[1], pattern[found.end() :]) if found else ("", pattern)
+    return scheme, rest if "/" in rest else f"{rest}/"
 
 
 def _without_wildcard(scheme: str, rest: str) -> list[str]:

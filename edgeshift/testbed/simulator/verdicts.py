@@ -20,6 +20,7 @@ from edgeshift.testbed.simulator.equivalent import (
     OWASP_SCORE_RULE,
     new_rule_id,
     waf_effect,
+    whole_url,
 )
 from edgeshift.testbed.simulator.expressions import (
     Expression,
@@ -212,9 +213,7 @@ def _turned_on(zone: FleetZone) -> FleetZone:
 
 
 def _page_pattern(target: str) -> Any:
-    scheme, separator, rest = target.rpartition("://")
-    rest = rest if "/" in rest else f"{rest}/"
-    return wildcard_pattern(f"{scheme if separator else 'http*'}://{rest}")
+    return wildcard_pattern(whole_url(target))
 
 
 def _compiled(expression: str) -> Expression | None:
