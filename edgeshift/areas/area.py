@@ -59,7 +59,8 @@ class AreaDefinition:
     validation mode before anybody signs; ``evidence``: how what was seen meanwhile is judged again just
     before a commit; None in an area that has no evidence, and one that validates has some. ``asks_support``:
     whether targets can need the provider's support. ``enterprise_only``: whether other zones cannot have it.
-    ``keeps_unverified``: whether a change may stay that nobody could verify. ``first_step``: the step that a
+    ``unverified``: by which reasons a target is told as settled whose change nobody could verify: it has no
+    ✓, and is an alarm. ``first_step``: the step that a
     target asks a permit for before anybody has seen its proposal. ``longest_step``: how long the longest of
     its steps without a limit of their own may take, before the time scale; later, it counts as stuck.
 
@@ -93,7 +94,7 @@ class AreaDefinition:
     evidence: EvidenceAgain | None = None
     asks_support: bool = False
     enterprise_only: bool = False
-    keeps_unverified: bool = False
+    unverified: frozenset[ReasonCode] = frozenset()
     first_step: str = "validate"
     longest_step: timedelta = timedelta(hours=2)
     words: Mapping[str, str] = field(default_factory=dict)
@@ -125,6 +126,15 @@ class AreaDefinition:
                 raise ValueError(
                     f"the reason {reason.code!r} of area {self.name}: begin it with `{self.name}.`"
                 )
+
+        known = {*ReasonCode, *(reason.code for reason in self.reasons)} - {ReasonCode.OTHER}
+        if odd := sorted(self.unverified - known):
+            raise ValueError(f"area {self.name} gives no reason {odd[0]!r} (`unverified`)")
+
+    @property
+    def keeps_unverified(self) -> bool:
+        """Whether a change may stay that nobody could verify."""
+        return bool(self.unverified)
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
 import pytest
 from pydantic import TypeAdapter
 
+from edgeshift.alarms import of_zones
 from edgeshift.areas import AREAS, AreaNotLoaded, area_of, load
 from edgeshift.areas.area import AreaDefinition
 from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
 from edgeshift.messages import Step
+from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area, has_to_be_named, named_for
+from edgeshift.model.reasons import ReasonCode
+from edgeshift.views import words
 
 
 def test_every_area_has_a_definition_of_its_own_name() -> None:
@@ -47,6 +54,38 @@ def test_an_area_that_validates_says_how_its_evidence_is_judged_again() -> None:
     assert [area for area in AREAS.values() if area.evidence and not area.validates] == []
     with pytest.raises(ValueError, match="say how their evidence is judged again"):
         AreaDefinition(name=Area.ESC, title="t", workflow="W", reversible=True, validates=True)
+
+
+class Kept(AreaReason):
+    """An area's own reason to keep what nobody could verify."""
+
+    code: ClassVar[str] = "esc.kept"
+
+    def text(self) -> str:
+        """In words."""
+        return "nobody could tell"
+
+
+def test_what_an_installed_area_keeps_unverified_has_no_tick_and_is_an_alarm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the reasons that the area itself names, and of that area alone."""
+    kept = frozenset({ReasonCode(Kept.code)})
+    made = replace(area_of(Area.ESC), reasons=(Kept,), unverified=kept)
+    monkeypatch.setattr(words, "AREAS", {**AREAS, Area.ESC: made})
+    monkeypatch.setattr(of_zones, "area_of", {**AREAS, Area.ESC: made}.__getitem__)
+    for area, mark, alarms in ((Area.ESC, "○", ("fields-unverified",)), (Area.WAF, "✓", ())):
+        appears = words.look_ended("settled", area, [Kept().reason()])
+        assert (appears.mark, "not verified" in appears.label) == (mark, mark == "○")
+        assert of_zones.alarm_codes("settled", [ReasonCode(Kept.code)], area) == alarms
+    assert words.maybe_unverified("settled", Area.ESC)
+
+
+@pytest.mark.parametrize("code", ["esc.other", "kept"])
+def test_an_area_keeps_nothing_by_a_reason_that_it_does_not_give(code: str) -> None:
+    """A misspelt one would be shown as verified."""
+    with pytest.raises(ValueError, match="area esc gives no reason"):
+        replace(area_of(Area.ESC), reasons=(Kept,), unverified=frozenset({ReasonCode(code)}))
 
 
 def test_only_the_area_that_nobody_has_to_name_has_the_usual_names() -> None:
