@@ -10,6 +10,8 @@ from datetime import timedelta
 from pydantic import SecretStr
 
 from activities.proof.authority import RootsUnreadable
+from edgeshift.areas import area_of
+from edgeshift.areas.section import AreaSection
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Zone
 from edgeshift.probes import Prober
@@ -84,6 +86,17 @@ class Ways:
         text = text.replace("{zone_id}", zone.id).replace("{zone}", zone.name)
         register_destination(text)
         return SecretStr(text)
+
+    def secret(self, section: type[AreaSection], path: str) -> SecretStr:
+        """What the area's own section of the campaign file leads to, read here and now. ``section``: its
+        model; ``path``: where its ``references`` say so, which the roots were asked of. Raises Misconfigured
+        for anything else, SecretRefError.
+        """
+        own = area_of(self._spec.area).section
+        mine = self._spec.section(section).references if own is not None and own.model is section else {}
+        if path not in mine:
+            raise Misconfigured(f"{path} is no reference of the campaign's own section")
+        return SecretRef(mine[path]).resolve()
 
     def prober(self, clock: Clock) -> Prober:
         """What asks the edge, with a scope's secret and without."""

@@ -12,15 +12,8 @@ from activities.boundary import heartbeating, named_failures
 from activities.change.found import sign_found
 from activities.change.intent_records import surely_now
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
-from activities.change.own_changes import (
-    NOT_ENOUGH,
-    NOT_OURS,
-    OwnChange,
-    last_change,
-    last_change_if_known,
-    taken_back,
-)
-from activities.change.settled import unless_settled
+from activities.change.own_changes import NOT_OURS, OwnChange, last_change, last_change_if_known
+from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_is_off, account_says, covered_zones, read_scope, shows, zones_of
@@ -232,15 +225,7 @@ class EscActivities:
         """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
         before?
         """
-        seen = await self._watch(message)
-        told = await unless_settled(self._connections, message, seen)
-        if told.done and not seen.done:
-            # A look has signed it that may have been lost before it recorded this.
-            start, own = message.start, await last_change_if_known(self._connections, message.start)
-            await seen_through(
-                self._connections, start.target.zone, start.area, own.sent if own is not None else ()
-            )
-        return told
+        return await unless_settled(self._connections, message, await self._watch(message))
 
     async def _watch(self, message: Watch) -> Watched:
         start = message.start
@@ -280,17 +265,12 @@ class EscActivities:
             return Watched()
         if agreed.differences and not esc_probe.still_seen(agreed, now):
             return Watched.as_unsure(Reason(code=ReasonCode.URLS_CONTRADICT))
-        if own is None or own.back:
-            return Watched.as_unsure(NOT_OURS)
-        if not own.watched_enough:
-            return Watched.as_unsure(NOT_ENOUGH)
-        if await taken_back(self._connections, start):
-            return Watched.as_unsure(NOT_OURS)
         agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
-        # Signed first: what is seen to its end is taken back no more, also by a look that is taken again.
-        record = await self._record(message, own, now, agreed_to)
-        await seen_through(self._connections, start.target.zone, start.area, own.sent)
-        return Watched.as_done(agreed_to, record=record)
+
+        async def sign(own: OwnChange) -> Watched:
+            return Watched.as_done(agreed_to, record=await self._record(message, own, now, agreed_to))
+
+        return await sign_settled(self._connections, start, own, sign)
 
     async def _watch_back(
         self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline

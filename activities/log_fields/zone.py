@@ -19,17 +19,15 @@ from activities.change.intents import (
     shows_within,
 )
 from activities.change.own_changes import (
-    NOT_ENOUGH,
     NOT_OURS,
     OwnChange,
     OwnCommits,
     commits_of,
     landed_commits,
     own_commits,
-    taken_back,
     very_own_change,
 )
-from activities.change.settled import unless_settled
+from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
@@ -237,7 +235,8 @@ class LogFieldsActivities:
     @heartbeating
     async def watch(self, message: Watch) -> Watched:
         """Look at real log entries: is each field in them, and if not, why?"""
-        return await unless_settled(self._connections, message, await self._watch(message))
+        seen = await self._watch(message)
+        return await unless_settled(self._connections, message, seen, through=False)
 
     async def _watch(self, message: Watch) -> Watched:
         start, zone = message.start, message.start.target.zone
@@ -279,19 +278,17 @@ class LogFieldsActivities:
                 raise
             # Nothing speaks against what stands, and nobody can tell whose it is.
             return Watched.as_unsure(Reason(code=ReasonCode.ARCHIVE_DAMAGED, said=str(failure)))
-        if own is None or own.back:
-            return Watched.as_unsure(NOT_OURS)
-        if not settled and not own.watched_enough:
-            return Watched.as_unsure(NOT_ENOUGH)
-        if await taken_back(self._connections, start):
-            return Watched.as_unsure(NOT_OURS)
-        if found is None or not found.entries:
-            why = trouble or "no log entry with custom fields came"
-            if terms.unverified == "roll_back":
-                return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
-            kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said=why)
-            return await self._kept(message, own.record, found, kept)
-        return await self._kept(message, own.record, found, seen_in(found))
+
+        async def sign(own: OwnChange) -> Watched:
+            if found is None or not found.entries:
+                why = trouble or "no log entry with custom fields came"
+                if terms.unverified == "roll_back":
+                    return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
+                kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said=why)
+                return await self._kept(message, own.record, found, kept)
+            return await self._kept(message, own.record, found, seen_in(found))
+
+        return await sign_settled(self._connections, start, own, sign, enough=settled, through=False)
 
     async def _watch_back(self, message: Watch, client: ServiceClient) -> Watched:
         """After a way back: whether it is undone still, of all that is on record as sent."""

@@ -68,7 +68,6 @@ BY_CODE: Mapping[str, Mapping[ReasonCode, str]] = {
         ReasonCode.SIGN_OFF_NOT_COUNTED: "on-hold-uncounted",
         ReasonCode.NOT_SIGNED: "on-hold-unsigned",
     },
-    "settled": {ReasonCode.FIELDS_KEPT_UNVERIFIED: "fields-unverified"},
 }
 """By place: which alarm a code is."""
 
@@ -115,6 +114,8 @@ def alarm_codes(place: str, codes: Sequence[ReasonCode], area: Area) -> tuple[st
     """
     known = BY_CODE.get(place, {})
     found = [known[code] for code in codes if code in known]
+    if place == ZoneOutcome.SETTLED and not area_of(area).unverified.isdisjoint(codes):
+        found = ["fields-unverified"]
     if not found and place == ZoneOutcome.UNKNOWN:
         found = ["unknown-change" if area_of(area).reversible else "unknown-commit"]
     if not found and place == ZoneOutcome.FAILED and codes and READING.issuperset(codes):

@@ -180,7 +180,7 @@ OUTCOMES = (
     Kind(
         "fields-unverified",
         Severity.NOTICE,
-        "the fields were written, and no log entry was read that could show them",
+        "what was written is kept, and nothing was read that could show that it works",
         (ZONE_STATUS, HISTORY, DOCTOR_FILE),
     ),
     Kind(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from edgeshift.areas import names
 from edgeshift.areas.evidence import EvidenceAgain as EvidenceAgain
 from edgeshift.areas.section import AreaSection as AreaSection
 from edgeshift.areas.section import OwnSection as OwnSection
@@ -19,6 +20,7 @@ from edgeshift.areas.ticket import TicketText as TicketText
 from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.model.steps import BEFORE_SIGN_OFF, Step
 from edgeshift.profiles import ServiceProfile
 
 OLD = timedelta(days=1)
@@ -59,12 +61,14 @@ class AreaDefinition:
     validation mode before anybody signs; ``evidence``: how what was seen meanwhile is judged again just
     before a commit; None in an area that has no evidence, and one that validates has some. ``asks_support``:
     whether targets can need the provider's support. ``enterprise_only``: whether other zones cannot have it.
-    ``keeps_unverified``: whether a change may stay that nobody could verify. ``first_step``: the step that a
-    target asks a permit for before anybody has seen its proposal. ``longest_step``: how long the longest of
-    its steps without a limit of their own may take, before the time scale; later, it counts as stuck.
+    ``unverified``: by which reasons a target is told as settled whose change nobody could verify: it has no
+    ✓, and is an alarm. ``first_step``: the step that a target asks a permit for before anybody has seen its
+    proposal, if there is one. ``longest_step``: how long the longest of its steps without a limit of their
+    own may take, before the time scale; later, it counts as stuck.
 
     ``words``: what its targets (``zone``), outcomes, places, phases and steps are called, where not by their
-    own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
+    own names (names.py lists them). ``sent``: its steps as things that are sent. ``phrases``: what is said of
+    its change.
 
     ``section``: its own section of a campaign file: key and model. ``sections``: keys of parts that every
     campaign has, and that mean nothing in other areas. ``usual``: how long a change takes where no section
@@ -93,8 +97,8 @@ class AreaDefinition:
     evidence: EvidenceAgain | None = None
     asks_support: bool = False
     enterprise_only: bool = False
-    keeps_unverified: bool = False
-    first_step: str = "validate"
+    unverified: frozenset[ReasonCode] = frozenset()
+    first_step: Step | None = None
     longest_step: timedelta = timedelta(hours=2)
     words: Mapping[str, str] = field(default_factory=dict)
     sent: Mapping[str, str] = field(default_factory=dict)
@@ -120,11 +124,34 @@ class AreaDefinition:
             raise ValueError(
                 f"area {self.name} validates zones: say how their evidence is judged again (`evidence`)"
             )
+        steps = [step.value for step in names.STEPS if step in BEFORE_SIGN_OFF]
+        for given, known, what in (
+            (self.parts, names.PARTS, "parts"),
+            (self.words, names.WORDS, "words"),
+            (self.sent, names.STEPS, "sent"),
+            ([self.first_step] if self.first_step is not None else [], steps, "first_step"),
+        ):
+            if wrong := names.odd(given, known, what):
+                raise ValueError(f"area {self.name}: {wrong}")
         for reason in self.reasons:
             if not reason.code.startswith(f"{self.name}."):
                 raise ValueError(
                     f"the reason {reason.code!r} of area {self.name}: begin it with `{self.name}.`"
                 )
+
+        codes = {*ReasonCode, *(reason.code for reason in self.reasons)} - {ReasonCode.OTHER}
+        if odd := sorted(self.unverified - codes):
+            raise ValueError(f"area {self.name} gives no reason {odd[0]!r} (`unverified`)")
+
+    @property
+    def asks_first(self) -> Step:
+        """``first_step``; in an area without one no target asks for it."""
+        return Step(self.first_step or Step.VALIDATE)
+
+    @property
+    def keeps_unverified(self) -> bool:
+        """Whether a change may stay that nobody could verify."""
+        return bool(self.unverified)
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from edgeshift.areas import AreaNotLoaded, area_of, load
+from edgeshift.areas.names import PARTS
 from edgeshift.model.fleet import Area
 
 P = TypeVar("P")
@@ -20,10 +21,12 @@ P = TypeVar("P")
 
 class PartOf(Generic[P]):
     """One kind of part. ``name``: the key under which definitions name theirs. ``required``: whether there is
-    nothing that all areas could share.
+    nothing that all areas could share. Raises ValueError for one that definitions cannot name.
     """
 
     def __init__(self, name: str, kind: type[P], *, required: bool = False) -> None:
+        if name not in PARTS:
+            raise ValueError(f"areas have no part {name!r} (edgeshift/areas/names.py)")
         self.name = name
         self._kind = kind
         self._required = required

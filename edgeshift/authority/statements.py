@@ -26,10 +26,11 @@ from pydantic import (
 )
 
 from edgeshift.authority.sshsig import BadSignature, PublicKey, verify
-from edgeshift.messages.base import By, Step, Why
+from edgeshift.messages.base import By, Why
 from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
 from edgeshift.model.fleet import MOST_ATTEMPTS, Area, HexId, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Digest
+from edgeshift.model.steps import Step
 
 Moment = Annotated[AwareDatetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
 Nonce = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]

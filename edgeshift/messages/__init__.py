@@ -4,15 +4,7 @@ Payloads carry identifiers, digests, counts and enums; bodies, snapshots and evi
 secrets are only ever references. Every model but a query's answer is frozen.
 """
 
-from edgeshift.messages.base import (
-    BEFORE_SIGN_OFF,
-    UNSIGNED,
-    Answer,
-    Message,
-    Permit,
-    Person,
-    Step,
-)
+from edgeshift.messages.base import Answer, Message, Permit, Person
 from edgeshift.messages.batches import (
     AskingZone,
     DescribedZones,
@@ -125,13 +117,14 @@ from edgeshift.messages.zone import (
     SupportResolved,
     ToldReading,
     ZoneCarried,
-    ZonePhase,
     ZonePolicy,
     ZoneReport,
     ZoneResult,
     ZoneStart,
     ZoneState,
 )
+from edgeshift.model.steps import BEFORE_SIGN_OFF, UNSIGNED, Step
+from edgeshift.model.zone_phase import ZonePhase
 
 __all__ = [
     "BEFORE_SIGN_OFF",

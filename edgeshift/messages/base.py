@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import (
@@ -18,6 +17,7 @@ from pydantic import (
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import ReasonCode, Reasons, codes_of, in_words
 from edgeshift.model.sign_off import LONGEST_NAME, LONGEST_REASON
+from edgeshift.model.steps import Step
 
 By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
 """Who says so."""
@@ -76,23 +76,6 @@ class Explained(Message):
     def explained(self) -> Reasons:
         """Why, also where only the text is known."""
         return self.why or in_words(self.reason)
-
-
-class Step(StrEnum):
-    """A mutating step of a zone. Each needs a permit; those that cannot be undone need a sign-off too."""
-
-    VALIDATE = "validate"
-    SET_SECRET = "set_secret"
-    DELETE_OVERRIDES = "delete_overrides"
-    COMMIT = "commit"
-    ROLL_BACK = "roll_back"
-
-
-UNSIGNED = frozenset({Step.VALIDATE, Step.SET_SECRET, Step.ROLL_BACK})
-"""Steps without a sign-off: those that come before it, and the way back."""
-
-BEFORE_SIGN_OFF = frozenset({Step.VALIDATE, Step.SET_SECRET})
-"""Steps that a target asks a permit for before anybody has seen its proposal."""
 
 
 class Permit(Message):

@@ -6,13 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Step, Why
+from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Why
 from edgeshift.messages.campaign import Book, CampaignStart
 from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.sign_off import Digest, SignOffPolicy
+from edgeshift.model.steps import Step
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 

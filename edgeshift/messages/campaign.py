@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from edgeshift.messages.base import By, Message, Name, Number, Step, Why
+from edgeshift.messages.base import By, Message, Name, Number, Why
 from edgeshift.messages.carried import CampaignCarried, Retried
 from edgeshift.messages.results import Comparison, ToldWrong
 from edgeshift.messages.targets import Callers
@@ -15,6 +15,7 @@ from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Wave
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice, Decision, Digest
+from edgeshift.model.steps import Step
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 

@@ -7,11 +7,12 @@ from enum import StrEnum
 
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
-from edgeshift.messages.base import Message, Number, Permit, Step
+from edgeshift.messages.base import Message, Number, Permit
 from edgeshift.messages.zone import ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Decision, Digest
+from edgeshift.model.steps import Step
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 LOOK = timedelta(seconds=60)

@@ -12,12 +12,14 @@ from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
-from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Step, Text, Why
+from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Text, Why
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons
 from edgeshift.model.sign_off import Decision, Digest, SignOffPolicy
+from edgeshift.model.steps import Step
+from edgeshift.model.zone_phase import ZonePhase
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 
@@ -338,29 +340,6 @@ class SupportResolved(Message):
 
     by: By
     reason: Why = ""
-
-
-class ZonePhase(StrEnum):
-    """Where a zone is, for people."""
-
-    ASSESSING = "assessing"
-    NEEDS_SUPPORT = "needs_support"
-    AWAITING_VALIDATION = "awaiting_validation_permit"
-    STARTING_VALIDATION = "starting_validation"
-    VALIDATING = "validating"
-    GATHERING_EVIDENCE = "gathering_evidence"
-    AWAITING_SIGN_OFF = "awaiting_sign_off"
-    AWAITING_PERMIT = "awaiting_permit"
-    DELETING_OVERRIDES = "deleting_overrides"
-    AWAITING_FIRST_PERMIT = "awaiting_first_permit"
-    SETTING_SECRET = "setting_secret"
-    PROBING = "probing"
-    COMMITTING = "committing"
-    VERIFYING = "verifying"
-    WATCHING = "watching"
-    ROLLING_BACK = "rolling_back"
-    WAITING_FOR_SERVICE = "waiting_for_service"
-    CLOSED = "closed"
 
 
 class ZoneState(BaseModel):

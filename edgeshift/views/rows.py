@@ -131,7 +131,7 @@ def is_odd(place: str) -> bool:
 
 def notable(row: ZoneRow) -> bool:
     """Whether a zone is worth a line of its own in a report."""
-    return look(row.place).kind is not Kind.DONE or unverified(row.causes)
+    return look(row.place).kind is not Kind.DONE or unverified(row.causes, row.area)
 
 
 def chosen(

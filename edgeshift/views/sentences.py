@@ -101,7 +101,7 @@ def _of_reversible(name: str, area: Area, attempts: Sequence[Attempt]) -> str:
         case ZoneOutcome.SETTLED:
             done = _begin(phrases.changed.format(name))
             # Written is not seen: why it was kept all the same belongs to the answer.
-            seen = f" ({reason})" if unverified(last.causes) else ""
+            seen = f" ({reason})" if unverified(last.causes, area) else ""
             return f"{done} by {campaign}, settled on {when}{seen}: {consent}."
         case ZoneOutcome.ALREADY_SETTLED:
             return f"{name} needed no change when {campaign} looked ({reason}); {sent}."

@@ -16,7 +16,7 @@ from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.model.reasons import Reason, ReasonCode, codes_of
+from edgeshift.model.reasons import Reason, codes_of
 from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.runtime.safe_text import one_line as one_line
 from edgeshift.runtime.safe_text import printable as printable
@@ -116,12 +116,9 @@ def look(place: str, area: Area | None = None) -> Look:
     return Look(words, "●", "o", Kind.WORKING, 19)
 
 
-_UNVERIFIED = frozenset({ReasonCode.FIELDS_KEPT_UNVERIFIED, ReasonCode.FIELDS_NOT_VERIFIED})
-
-
-def unverified(causes: Iterable[Reason]) -> bool:
-    """Whether a target ended so, for these reasons, that what was written is not verified."""
-    return bool(_UNVERIFIED & set(codes_of(causes)))
+def unverified(causes: Iterable[Reason], area: Area | None) -> bool:
+    """Whether a target of ``area`` ended so, for these reasons, that what was written is not verified."""
+    return area is not None and not AREAS[area].unverified.isdisjoint(codes_of(causes))
 
 
 def maybe_unverified(place: str, area: Area | None) -> bool:
@@ -134,7 +131,7 @@ def look_ended(place: str, area: Area | None, causes: Iterable[Reason], *, unrea
     and was not read. ``causes``: why it is there; ``unread``: nobody has read that.
     """
     appears = look(place, area)
-    if appears.kind is Kind.DONE and unverified(causes):
+    if appears.kind is Kind.DONE and unverified(causes, area):
         return _unticked(appears, ", not verified")
     if unread and maybe_unverified(place, area):
         return _unticked(appears, ", not read")

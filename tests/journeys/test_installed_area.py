@@ -196,6 +196,35 @@ print(*VIEWS.of(area).seen_lines(shown))
     ]
 
 
+LOOKS = [
+    ("nothing", "done", ["settled"], True),
+    ("rollback", "no worker has signed that this campaign made the change", [], False),
+    ("archive", "failed: ArchiveUnavailable: not now", [], False),
+]
+
+
+@pytest.mark.parametrize(("meanwhile", "told", "signed", "seen_through"), LOOKS)
+def test_a_rollback_that_comes_while_a_zone_is_read_is_not_told_as_settled(
+    path: str, tmp_path: Path, meanwhile: str, told: str, signed: list[str], seen_through: bool
+) -> None:
+    """Nor does it count as seen through before it is signed as that: the look may end between the two."""
+    said = python(path, "-m", "tests.journeys.installed_area_looks", str(tmp_path), meanwhile)
+    assert json.loads(said) == {"told": told, "signed": signed, "seen_through": seen_through}
+
+
+def test_its_checker_judges_its_own_setting_alone(path: str) -> None:
+    """Another setting is of the area that changes it, where one is installed that does."""
+    program = """
+from datetime import UTC, datetime
+from edgeshift.testbed.invariants.requests import Request
+for name in ("always_use_https", "min_tls_version"):
+    sent = {"name": name, "before": "off", "sent": "on", "after": "on"}
+    asked = dict(seq=1, time=datetime.now(UTC), method="PATCH", call="settings.patch", zone="z")
+    print([Request(**asked, setting=sent).area])
+"""
+    assert python(path, "-c", program).splitlines() == ["['always-https']", "['']"]
+
+
 def python(path: str, *given: str) -> str:
     """What Python prints with these folders on its path."""
     environment = {**os.environ, "PYTHONPATH": path}

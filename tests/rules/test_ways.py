@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from activities.ways import Ways
+from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.service_api import Misconfigured
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.service_api import Misconfigured, NotLet
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,3 +64,29 @@ def test_whoever_is_refused_has_no_way() -> None:
         Ways(spec, lambda _: "not there")
     with pytest.raises(Misconfigured, match="env:ANOTHER is no credential of the campaign file"):
         Ways(spec, lambda _: None).credential(CredentialSpec(token="env:ANOTHER"))
+
+
+def test_a_secret_of_an_areas_section_is_one_that_its_references_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the campaign's own area, and where the roots let it: they are asked of exactly these."""
+    job = {"destination": "env:EDGESHIFT_TEST_SECRET"}
+    spec = CampaignSpec.model_validate(
+        {
+            "name": "x",
+            "targets": {"all": True},
+            "area": "log-fields",
+            "log_fields": {"cookies": ["a"], "job": job},
+        }
+    )
+    ways = Ways(spec, lambda _: None)
+    with pytest.raises(SecretRefError, match="EDGESHIFT_TEST_SECRET is not set"):
+        ways.secret(LogFieldsSpec, "job.destination")
+    monkeypatch.setenv("EDGESHIFT_TEST_SECRET", "s3://hidden")
+    assert ways.secret(LogFieldsSpec, "job.destination").get_secret_value() == "s3://hidden"
+    monkeypatch.setattr(EscSpec, "references", {"job.destination": "env:EDGESHIFT_TEST_SECRET"})
+    for section, path in ((LogFieldsSpec, "cookies"), (LogFieldsSpec, ""), (EscSpec, "job.destination")):
+        with pytest.raises(Misconfigured, match="is no reference of the campaign's own section"):
+            ways.secret(section, path)
+    with pytest.raises(NotLet):
+        Ways(spec, lambda _: "not there").secret(LogFieldsSpec, "job.destination")

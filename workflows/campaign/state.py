@@ -332,7 +332,7 @@ class CampaignState:
     @property
     def first_step(self) -> Step:
         """The step that targets of this area ask for before anybody has seen their proposal."""
-        return Step(self.area.first_step)
+        return self.area.asks_first
 
     def permit(self, index: int, step: Step) -> Permit:
         """A new permit for a target, which counts from now on."""

@@ -18,7 +18,6 @@ with workflow.unsafe.imports_passed_through():
         Gathered,
         PermitGrant,
         Prepared,
-        Step,
         Stop,
         SupportResolved,
         ZoneCarried,
@@ -71,7 +70,7 @@ class ZoneMemory:
     def __init__(self, start: ZoneStart) -> None:
         carried, fresh = start.carried or ZoneCarried(), start.carried is None
         self.start = start
-        self.first_step = Step(area_of(start.area).first_step)
+        self.first_step = area_of(start.area).asks_first
         """The step before the sign-off that the area's targets need a permit for, where they need one."""
 
         self._first: Callable[[], Awaitable[bool]] | None = None

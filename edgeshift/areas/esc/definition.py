@@ -6,6 +6,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
 from edgeshift.areas.esc.terms import LONGEST_PROBE, EscSpec
 from edgeshift.model.fleet import Area
+from edgeshift.model.steps import Step
 
 DEFINITION = AreaDefinition(
     name=Area.ESC,
@@ -13,7 +14,7 @@ DEFINITION = AreaDefinition(
     workflow="EscScope",
     beside=("ZoneHold",),
     reversible=True,
-    first_step="set_secret",
+    first_step=Step.SET_SECRET,
     longest_step=LONGEST_PROBE,
     section=OwnSection(
         key="esc",

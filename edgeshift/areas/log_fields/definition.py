@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.model.fleet import Area
+from edgeshift.model.reasons import ReasonCode
 
 DEFINITION = AreaDefinition(
     name=Area.LOG_FIELDS,
@@ -12,7 +13,7 @@ DEFINITION = AreaDefinition(
     workflow="LogFieldsZone",
     reversible=True,
     enterprise_only=True,
-    keeps_unverified=True,
+    unverified=frozenset({ReasonCode.FIELDS_KEPT_UNVERIFIED, ReasonCode.FIELDS_NOT_VERIFIED}),
     section=OwnSection(
         key="log_fields",
         model=LogFieldsSpec,

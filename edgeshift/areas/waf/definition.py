@@ -7,6 +7,7 @@ from edgeshift.areas.waf.answers import Reading
 from edgeshift.areas.waf.evidence_again import AGAIN
 from edgeshift.areas.waf.support import support_cause, ticket_of
 from edgeshift.model.fleet import Area
+from edgeshift.model.steps import Step
 
 DEFINITION = AreaDefinition(
     name=Area.WAF,
@@ -15,6 +16,7 @@ DEFINITION = AreaDefinition(
     reversible=False,
     validates=True,
     evidence=AGAIN,
+    first_step=Step.VALIDATE,
     asks_support=True,
     support_cause=support_cause,
     ticket=TicketText(Reading, ticket_of),

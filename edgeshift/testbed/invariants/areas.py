@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from edgeshift.testbed.invariants import commits, esc, log_fields, migration
+from edgeshift.testbed.invariants import commits, esc, log_fields, migration, owners
 from edgeshift.testbed.invariants.installed import installed
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
@@ -20,12 +20,13 @@ Rule = Callable[[CheckerInput], RuleCheck]
 class AreaChecker:
     """One area, for its checkers.
 
-    ``workflow``: the name of the workflow of one target. ``calls``: how the journal's names of its calls
-    begin. ``body``: the name of the bodies that people sign, empty where they are rulesets. ``rules``: the
-    rules 1 to 4 in the area's own words. ``snapshot``: the parts of a zone that a snapshot has at the least.
-    ``shows``: how the names of the calls begin that show a change. ``answered``: whether a change is over
-    once it is answered. ``reversible``: whether it can be undone; a failed one that cannot keeps its place.
-    ``accounts``: whether an account may be changed, for all its zones, each of which is held meanwhile.
+    ``workflow``: the name of the workflow of one target. ``owns``: whether a request is one of the area's and
+    of no other; usually by the names of its calls (``owners.by_calls``). ``body``: the name of the bodies
+    that people sign, empty where they are rulesets. ``rules``: the rules 1 to 4 in the area's own words.
+    ``snapshot``: the parts of a zone that a snapshot has at the least. ``shows``: how the names of the calls
+    begin that show a change. ``answered``: whether a change is over once it is answered. ``reversible``:
+    whether it can be undone; a failed one that cannot keeps its place. ``accounts``: whether an account may
+    be changed, for all its zones, each of which is held meanwhile.
 
     ``forward``: whether a change goes forward; the way back is no step that a pause or an abort holds up.
     ``counts``: whether a request is the step that the in-flight window is about. ``over``: when the first of
@@ -34,7 +35,7 @@ class AreaChecker:
     """
 
     workflow: str
-    calls: tuple[str, ...]
+    owns: Callable[[Request], bool]
     body: str
     rules: tuple[Rule, Rule, Rule, Rule]
     snapshot: frozenset[str]
@@ -50,7 +51,7 @@ class AreaChecker:
 
 WAF = AreaChecker(
     workflow="WafZone",
-    calls=("entrypoint.", "waf."),
+    owns=owners.waf,
     body="",
     rules=(commits.signed, commits.once, commits.validated, supported),
     snapshot=frozenset({"check", "firewall_rules", "page_rules", "overrides", "packages", "groups"}),
@@ -63,7 +64,7 @@ WAF = AreaChecker(
 )
 ESC = AreaChecker(
     workflow="EscScope",
-    calls=("esc.",),
+    owns=owners.esc,
     body="disable_esc",
     rules=(esc.signed, esc.once, esc.untouched, esc.ended),
     snapshot=frozenset({"always", "secret"}),
@@ -76,7 +77,7 @@ ESC = AreaChecker(
 )
 LOG_FIELDS = AreaChecker(
     workflow="LogFieldsZone",
-    calls=("logpush.", "rulesets."),
+    owns=owners.log_fields,
     body="log_fields",
     rules=(log_fields.signed, log_fields.once, log_fields.entitled, log_fields.kept),
     snapshot=frozenset({"plan", "rulesets", "jobs"}),
@@ -87,6 +88,15 @@ LOG_FIELDS = AreaChecker(
     disagrees=log_fields.disagrees,
     answered=True,
 )
+NOBODYS = replace(
+    WAF,
+    workflow="",
+    owns=lambda request: request.area == owners.NOBODYS,
+    snapshot=frozenset(),
+    shows=(),
+    counts=lambda seen, request: False,
+)
+"""Of what no area owns: a change that goes forward, and that no campaign is about (check.py)."""
 
 
 @cache
@@ -98,3 +108,8 @@ def checkers() -> dict[str, AreaChecker]:
             raise TypeError(f"the checker of the area {name} is a {type(one).__name__}")
         found.setdefault(name, one)
     return found
+
+
+def checker_of(request: Request) -> AreaChecker:
+    """That of the area which owns a request."""
+    return checkers().get(request.area, NOBODYS)

@@ -6,6 +6,7 @@ from edgeshift.testbed.invariants.areas import Rule, checkers
 from edgeshift.testbed.invariants.by_keys import rests_on_keys
 from edgeshift.testbed.invariants.completeness import locked, nothing_lost
 from edgeshift.testbed.invariants.leaks import hidden
+from edgeshift.testbed.invariants.owners import NOBODYS
 from edgeshift.testbed.invariants.pace import in_flight, paced, stopped
 from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck
 from edgeshift.testbed.invariants.touching import snapshotted
@@ -54,9 +55,10 @@ def _together(checks: list[RuleCheck]) -> RuleCheck:
 
 
 def _strays(seen: CheckerInput) -> list[str]:
-    """Changes of an area that no campaign is about."""
+    """Changes of an area that no campaign is about; of those that are no area's, every one that was sent."""
     return [
         f"{seen.name(request.zone)}: {request.call} was sent, which is no campaign's (request {request.seq})"
         for request in seen.journal
-        if request.mutates and request.took_effect and seen.campaigns and request.area not in seen.areas
+        if request.mutates and seen.campaigns and request.area not in seen.areas
+        if request.took_effect or request.area == NOBODYS
     ]

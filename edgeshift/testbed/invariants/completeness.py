@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 
-from edgeshift.testbed.invariants.areas import checkers
+from edgeshift.testbed.invariants.areas import checker_of, checkers
 from edgeshift.testbed.invariants.course import settled
 from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck
 
@@ -53,7 +53,7 @@ def _held(seen: CheckerInput) -> tuple[int, list[str]]:
     checked, violations = 0, []
     for request in seen.journal:
         scope = seen.zone.get(request.zone or "")
-        if not request.mutates or scope is None or not checkers()[request.area].accounts:
+        if not request.mutates or scope is None or not checker_of(request).accounts:
             continue
         covered = [zone for zone in seen.zones if zone.kind == "zone" and zone.account == scope.id]
         for zone in covered if scope.kind == "account" else [scope]:

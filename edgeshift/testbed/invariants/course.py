@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from edgeshift.testbed.invariants.areas import checkers
+from edgeshift.testbed.invariants.areas import checker_of
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput
 
 
 def goes_forward(seen: CheckerInput, request: Request) -> bool:
     """Whether a change goes forward. The way back is no step that a pause or an abort holds up."""
-    return checkers()[request.area].forward(seen, request)
+    return checker_of(request).forward(seen, request)
 
 
 def counts(seen: CheckerInput, request: Request) -> bool:
     """Whether a request is the step that the in-flight window is about."""
-    return checkers()[request.area].counts(seen, request)
+    return checker_of(request).counts(seen, request)
 
 
 def over(requests: list[Request]) -> datetime:
     """When the first of a scope's ``requests`` was over, as the service showed it."""
-    return checkers()[requests[0].area].over(requests)
+    return checker_of(requests[0]).over(requests)
 
 
 def settled(between: list[Request]) -> bool:
@@ -31,7 +31,7 @@ def settled(between: list[Request]) -> bool:
     first, last = between[0], between[-1]
     if first.turned_away or (first.call == last.call and first.method == "DELETE"):
         return True
-    checker = checkers()[first.area]
+    checker = checker_of(first)
     if checker.answered and first.took_effect and first.status is not None and first.status < 300:
         return True
     return any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Protocol
@@ -11,11 +12,11 @@ GROUP = "edgeshift.invariants"
 
 
 class Named(Protocol):
-    """What is asked of a checker before its rules are: the calls of the area, the name of its bodies."""
+    """What is asked of a checker before its rules are: which requests are its own, the name of its bodies."""
 
     @property
-    def calls(self) -> tuple[str, ...]:
-        """How the journal's names of its calls begin."""
+    def owns(self) -> Callable[..., bool]:
+        """Whether a request (requests.py) is one of the area's."""
         ...
 
     @property
@@ -34,11 +35,6 @@ def installed() -> dict[str, Named]:
     """The checkers by the names of their areas. Raises ImportError where one cannot be loaded."""
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     return {name: found[name].load() for name in names()}
-
-
-def area_of_call(call: str) -> str | None:
-    """The installed area that a call of the journal belongs to, if one does."""
-    return next((name for name, one in installed().items() if call.startswith(one.calls)), None)
 
 
 def bodies() -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections import deque
 from datetime import UTC, datetime
 from itertools import zip_longest
 
-from edgeshift.testbed.invariants.areas import checkers
+from edgeshift.testbed.invariants.areas import checker_of
 from edgeshift.testbed.invariants.course import counts, goes_forward, over
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CampaignFacts, CheckerInput, Execution, RuleCheck
@@ -172,7 +172,7 @@ def _settled_at(
     """
     runs = [run for run in seen.executions if run.zone == commit.zone and run.campaign == campaign.name]
     failed = [run for run in runs if run.outcome in FAILED and run.started_at <= commit.time <= _closed(run)]
-    if checkers()[commit.area].reversible or not failed:
+    if checker_of(commit).reversible or not failed:
         return end
     closed = _closed(failed[0])
     # A resume accepts what has failed so far, whatever it was asked for.

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.profiles import ServiceProfile
-from edgeshift.testbed.invariants.installed import area_of_call
+from edgeshift.testbed.invariants import owners
 
 _ALIASES = {"1": "pending", "2": "validation"}
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -72,14 +72,12 @@ class Request(Seen):
         nobody = self.user is None and self.credential is None and self.status in (400, 401, 403)
         return self.effect == "none" and (nobody or made_up)
 
-    @property
+    @cached_property
     def area(self) -> str:
-        """The area that a call belongs to. Only the calls that change something have one for certain."""
-        if self.call.startswith("esc."):
-            return "esc"
-        if self.call.startswith(("logpush.", "rulesets.")) or self.log_fields is not None:
-            return "log-fields"
-        return area_of_call(self.call) or "waf"
+        """The area that owns the request, or empty: what all areas read alike is nobody's, and so is a change
+        that no area makes. Raises TwoOwners.
+        """
+        return owners.area_of(self)
 
     @cached_property
     def migration(self) -> str | None:

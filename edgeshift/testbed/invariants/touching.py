@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgeshift.testbed.invariants.areas import checkers
+from edgeshift.testbed.invariants.areas import checker_of
 from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck, SnapshotFile
 
 
@@ -18,7 +18,7 @@ def snapshotted(seen: CheckerInput) -> RuleCheck:
         if first is None:
             continue
         checked += 1
-        needed = checkers()[first.area].snapshot
+        needed = checker_of(first).snapshot
         earlier = [snapshot for snapshot in by_zone.get(zone, ()) if snapshot.written_at <= first.time]
         name = f"{seen.name(zone)}: {first.call} (request {first.seq})"
         if not earlier:

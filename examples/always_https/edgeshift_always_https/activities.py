@@ -6,8 +6,8 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, seen_through, taken_up
-from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, last_change, last_change_if_known
-from activities.change.settled import unless_settled
+from activities.change.own_changes import NOT_OURS, OwnChange, last_change, last_change_if_known
+from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
 from activities.polling import shown_in_time
 from edgeshift.areas.assessment import Verdict
@@ -97,24 +97,24 @@ class AlwaysHttpsActivities:
             return Watched.as_worse(SetByOthers(value=reading.value).reason())
         if not (message.back or message.last):
             return Watched()
-        if message.back and (own is None or not own.back or own.may_show):
-            return Watched.not_looked_at(NOT_OURS)
+
+        async def sign(own: OwnChange) -> Watched:
+            shows = Shows(value=wanted).reason()
+            kept = await self._record(message, text_of(shows), wanted, own.record)
+            return Watched.as_done(shows, record=kept)
+
         if not message.back:
-            if own is None or own.back:
-                return Watched.as_unsure(NOT_OURS)
-            if not own.watched_enough:
-                return Watched.as_unsure(NOT_ENOUGH)
-            await seen_through(self._connections, zone, start.area, own.sent)
-        shows = Shows(value=wanted).reason()
-        sent = own.record if own is not None else None
-        return Watched.as_done(shows, record=await self._record(message, text_of(shows), wanted, sent))
+            return await sign_settled(self._connections, start, own, sign)
+        if own is None or not own.back or own.may_show:
+            return Watched.not_looked_at(NOT_OURS)
+        return await sign(own)
 
     async def _wanted(self, start: ZoneStart) -> OnOff:
         """The value that the campaign sets."""
         spec = await self._connections.spec(start.spec)
         return spec.section(AlwaysHttpsSection).value
 
-    async def _record(self, message: Watch, said: str, value: OnOff, sent: Intent | None) -> str:
+    async def _record(self, message: Watch, said: str, value: OnOff, sent: Intent) -> str:
         """How it ended, archived: the digest."""
         prepared = message.prepared
         record = AlwaysHttpsRecord(

@@ -16,13 +16,17 @@ AREA = "always-https"
 SETTING = "always_use_https"
 CALL = "settings.patch"
 
-
 VALUES = ("on", "off")
+
+
+def owns(request: Request) -> bool:
+    """Whether a request is about the area's own setting: each of the others may be another area's."""
+    return request.call.startswith("settings.") and (request.setting or {}).get("name") == SETTING
 
 
 def _sent(request: Request) -> str | None:
     """The value that edgeshift has sent, if the request sends one."""
-    mine = request.call == CALL and request.mutates and not request.stranger
+    mine = owns(request) and request.call == CALL and request.mutates
     return (request.setting or {}).get("sent") if mine else None
 
 
@@ -80,7 +84,7 @@ def once(seen: CheckerInput) -> RuleCheck:
                 # Another campaign, the other way round: rule 1 asks for its own sign-off.
                 continue
             back = any(
-                request.call == CALL and request.took_effect and earlier.seq < request.seq < later.seq
+                owns(request) and request.took_effect and earlier.seq < request.seq < later.seq
                 for request in requests
                 if (request.setting or {}).get("after") != _sent(earlier)
             )
@@ -124,7 +128,7 @@ def ended(seen: CheckerInput) -> RuleCheck:
 
 def _value(requests: list[Request]) -> str | None:
     """What the setting is after these requests, by the service's own word."""
-    known = [one.setting["after"] for one in requests if one.setting is not None and "after" in one.setting]
+    known = [one.setting["after"] for one in requests if one.setting and owns(one) and "after" in one.setting]
     return known[-1] if known else None
 
 
@@ -135,7 +139,7 @@ def _over(requests: list[Request]) -> datetime:
     first, end = requests[0], requests[0].time
     if first.turned_away:
         return end
-    for request in requests[1:]:
+    for request in filter(owns, requests[1:]):
         if request.call == CALL:
             break
         if request.call == "settings.get":
@@ -166,7 +170,7 @@ def _agreed(seen: CheckerInput) -> set[str | None]:
 
 CHECKER = AreaChecker(
     workflow="AlwaysHttpsZone",
-    calls=("settings.",),
+    owns=owns,
     body="always_https",
     rules=(signed, once, alone, ended),
     snapshot=frozenset({"value"}),
