@@ -13,6 +13,7 @@ from activities.change.own import Own
 from activities.connections import Connections
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import (
     Answered,
     DocumentUnreadable,
@@ -75,17 +76,17 @@ async def intents_of(
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
     record that cannot be read).
     """
-    async for key in connections.records.keys(intents_at(zone, area)):
-        try:
-            found = await connections.records.find(Intent, key, forgiving=forgiving)
-        except DocumentUnreadable:
+    async for key, found in connections.records.all(Intent, intents_at(zone, area), forgiving=forgiving):
+        if isinstance(found, DocumentUnreadable):
             if await _put_right(connections, key):
                 continue
             if not damaged or not await connections.records.is_unsigned(key):
-                raise
+                raise found
             nobodys = Intent(step=UNREADABLE, campaign="", at=now_of(connections))
             yield SentBefore(key, await as_stored(connections, key, nobodys), proven=False)
             continue
+        if isinstance(found, ArchiveError):
+            raise found
         if found is None:
             continue
         if found.unproven is not None:

@@ -41,6 +41,7 @@ from edgeshift.stores.documents import (
     Intent,
     NothingMore,
     Seen,
+    intents_at,
 )
 from edgeshift.stores.documents import intent_key as intent_key
 
@@ -48,6 +49,11 @@ T = TypeVar("T")
 
 RECORDED_WITHIN = 2.0
 """Seconds that the record of an answered request may take, of the margin that a change has after it."""
+
+MOST_OF_A_ZONE = 1_000
+"""Intents of a target at which no permit is given up any more. Each step reads all of them, also a way back
+that has half a minute: whoever may start activities could hold it up for good with permits that never were.
+"""
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before the archive is asked again for what stands in the way of a request."""
@@ -62,6 +68,8 @@ async def give_up(connections: Connections, change: Change) -> bool:
     """
     start = change.start
     key = intent_key(start.target.zone, start.area, change.permit.name)
+    if await _has_many(connections, start.target.zone, start.area):
+        return await is_given_up(connections, key)
     record = record_of(change, GIVEN_UP, connections.clock.now())
     if await connections.records.create(key, record):
         return True
@@ -84,6 +92,7 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
     if not is_named(permit):
         return Fixed.MAY_BE_SENT
     key = intent_key(zone, batch.area, permit.name)
+    many = await _has_many(connections, zone, batch.area)
     record = Intent(
         step=GIVEN_UP,
         campaign=batch.campaign,
@@ -91,7 +100,7 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
         at=connections.clock.now(),
         permit=permit.name,
     )
-    if await connections.records.create(key, record):
+    if not many and await connections.records.create(key, record):
         return Fixed.GIVEN_UP
     try:
         found = await connections.records.find(Intent, key)
@@ -107,6 +116,16 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
         return Fixed.GIVEN_UP
     over = activity.info().started_time >= there.at + batch.over_after or await is_answered(connections, key)
     return Fixed.OVER if over else Fixed.MAY_BE_SENT
+
+
+async def _has_many(connections: Connections, zone: Zone, area: Area) -> bool:
+    """Whether a target has so many intents that none is added which stands for nothing."""
+    number = 0
+    async for _ in connections.records.keys(intents_at(zone, area)):
+        number += 1
+        if number >= MOST_OF_A_ZONE:
+            return True
+    return False
 
 
 async def is_given_up(connections: Connections, key: str) -> bool:

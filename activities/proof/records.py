@@ -8,6 +8,7 @@ Without roots, in a rehearsal on this machine, records count as they are.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,6 +40,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 MOST_KNOWN = 1_000
 """Records that do not count, and of which a worker remembers that it has said so."""
+
+SIDE_BY_SIDE = 16
+"""Records that are read at the same time."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +122,32 @@ class WorkerRecords:
         the place of one that cannot be read now, why. Each by itself: what is another thing holds no other
         up. Raises ArchiveError where they cannot be listed.
         """
-        async for key in self.keys(prefix):
+        async for key, found in self.all(model, prefix, forgiving=True):
+            if isinstance(found, ArchiveError):
+                if not isinstance(found, DocumentUnreadable):
+                    yield key, found
+            elif found is not None and found.unproven is None:
+                yield key, found.record
+
+    async def all(
+        self, model: type[Model], prefix: str, *, forgiving: bool = False
+    ) -> AsyncIterator[tuple[str, Found[Model] | ArchiveError | None]]:
+        """Every record under a prefix as ``find`` has it, or why it cannot be read; some are read side by
+        side, since an archive far away takes its time for each. Raises ArchiveError where they cannot be
+        listed.
+        """
+
+        async def one(key: str) -> Found[Model] | ArchiveError | None:
             try:
-                record = await self.proven(model, key, forgiving=True)
-            except DocumentUnreadable:
-                continue
+                return await self.find(model, key, forgiving=forgiving)
             except ArchiveError as failure:
-                yield key, failure
-            else:
-                if record is not None:
-                    yield key, record
+                return failure
+
+        keys = [key async for key in self.keys(prefix)]
+        for first in range(0, len(keys), SIDE_BY_SIDE):
+            some = keys[first : first + SIDE_BY_SIDE]
+            for key, found in zip(some, await asyncio.gather(*map(one, some)), strict=True):
+                yield key, found
 
     async def is_unsigned(self, key: str) -> bool:
         """Whether the roots ask for a signature of this record, and no worker has signed it whose key they

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import product
 
 from edgeshift.authority.door import (
     GRACE,
@@ -118,10 +119,11 @@ def judged(
         return why
     if request.step in UNSIGNED:
         return frozenset()
-    agains = [said for said in signed.agains if said.statement.issued <= request.at]
+    # One by a clock that was ahead was there, or came after the request; either may have let it through.
+    surely = [said for said in signed.agains if said.statement.issued <= request.at]
     some = [said for said in decisions if _was_known(said, request.at)]
     for shown in with_evidence(asked, some):
-        for at in (request.at, request.at - GRACE):
+        for at, agains in product((request.at, request.at - GRACE), (surely, begun)):
             if (why := decided(shown, start, some, agains, roots, at)) is None:
                 return _approvers(asked, start, some)
     return why or "nobody agreed to it"

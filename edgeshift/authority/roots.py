@@ -25,10 +25,11 @@ SKEW_AHEAD = timedelta(minutes=5)
 
 def as_of(said: Attested) -> datetime:
     """As of when a statement counts that stops something, or begins it again: when it was signed; where that
-    was by a clock that was ahead, when the archive took it. What is signed next comes after it.
+    was by a clock that was ahead, when the archive took it, by however little. What is signed next comes
+    after it.
     """
     issued, stored = said.statement.issued, said.stored
-    return issued if stored is None or issued <= stored + SKEW_AHEAD else stored
+    return issued if stored is None else min(issued, stored)
 
 
 def is_after(later: Attested, said: Attested) -> bool:

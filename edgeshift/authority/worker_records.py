@@ -26,7 +26,7 @@ from edgeshift.model.sign_off import Digest
 SIGNED = "signed"
 """The field of a record that holds its signature."""
 
-MOST_KNOWN, LARGEST_KNOWN = 1_000, 4_000
+MOST_KNOWN, LARGEST_KNOWN = 4_000, 4_000
 """Records of which a process remembers who has signed them, and how large they may be in bytes: most have
 about one kilobyte.
 """

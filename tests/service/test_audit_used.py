@@ -14,9 +14,11 @@ from edgeshift.authority.statements import AgainStatement, ResultStatement
 from edgeshift.messages import Step
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.sign_off import Choice
+from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import NothingMore
 from edgeshift.stores.documents.intents import ClosedAs
-from tests.kit.audited import SENT, Audited, audited, body
+from tests.kit.audited import BEGAN, SENT, Audited, audited, body, zone
 
 REFUSED = NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it")
 NOT_SENT = NothingMore.of(ClosedAs.NOTHING_CAME, "it was not sent")
@@ -178,3 +180,20 @@ async def test_a_result_of_the_second_of_a_request_is_none_of_before(done: Audit
     await ended(done, ZoneOutcome.MIGRATED, issued=later(3))
     await done.send(done.zones[0], "p-3", at=later(3) + timedelta(milliseconds=600))
     assert not said_of(done, await done.export())
+
+
+@pytest.mark.parametrize("after", [20, 80], ids=["before their clock has it", "later"])
+async def test_people_whose_clock_is_a_minute_ahead_are_believed(tmp_path: Path, after: int) -> None:
+    """As at the door: the first zone was rejected, reopened and approved again by them, and sent."""
+    done = Audited(Archive(tmp_path / "archive"), [zone(number) for number in range(2)])
+    await done.begin()
+    first, ahead = done.zones[0], timedelta(minutes=1)
+    await done.put(done.decision("ada", issued=BEGAN + timedelta(hours=1), choice=Choice.REJECT, reason="no"))
+    reopened = BEGAN + timedelta(hours=2)
+    said = done.about("sam", reopened + ahead)
+    await done.put(AgainStatement(**said, start=done.start, verb="reopen", zones=(first.id,)))
+    for by in ("ada", "grace"):
+        await done.put(done.decision(by, issued=reopened + ahead + timedelta(seconds=10)))
+    await done.send(first, "p-1", attempt=2, at=reopened + timedelta(seconds=after))
+    proof = done.prove(await done.export())
+    assert proof.holds, proof.findings

@@ -10,6 +10,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from activities import connections
+from activities.change.door import SIDE_BY_SIDE
 from activities.change.intent_records import intents_of
 from activities.change.intents import Fixed, fix_permit
 from activities.change.not_sent import NotSent
@@ -161,6 +162,36 @@ async def test_nothing_is_given_up_for_targets_that_nobody_has_signed(tmp_path: 
             other_batch = batch.model_copy(update=more)
             assert await begun().run(gate._activities.give_up_permits, other_batch) == PermitsGivenUp(), more
         assert _intents(door) == []
+
+
+async def test_permits_that_never_were_do_not_fill_a_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step of the zone would read them all, and its way back has half a minute for that."""
+    monkeypatch.setattr("activities.change.intents.MOST_OF_A_ZONE", 20)
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        gate = door.gate
+        change = await gate.message(gate.body, gate.body)
+        permits = tuple(
+            change.permit.model_copy(update={"number": number, "name": f"never-{number}"})
+            for number in range(100)
+        )
+        batch = GiveUpPermits(
+            campaign=gate.start.campaign,
+            origin="r",
+            targets=door.targets,
+            area=gate.start.area,
+            permits=permits,
+            over_after=timedelta(minutes=1),
+        )
+        found = await begun().run(gate._activities.give_up_permits, batch)
+        assert 20 <= len(found.given_up) == len(_intents(door)) <= 20 + SIDE_BY_SIDE
+        again = await begun().run(gate._activities.give_up_permits, batch)
+        assert set(again.given_up) == set(found.given_up)
+        assert not await gate.give_up(gate.body, gate.body, permit=200)
+        assert (await door.commit(permit=300)).status is ChangeStatus.ANSWERED
 
 
 async def test_a_permit_is_given_up_also_where_the_key_of_the_start_was_revoked(tmp_path: Path) -> None:

@@ -179,3 +179,24 @@ async def test_an_operator_of_another_account_voids_no_rejection(own: bool, tmp_
         result = await door.commit()
         assert (result.status is ChangeStatus.ANSWERED) is own, result
         assert own or "grace rejected it" in result.reason
+
+
+async def test_what_was_stopped_by_a_clock_ahead_goes_on_after_it(tmp_path: Path) -> None:
+    """An abort a minute ahead does not stop what people start next; nor a rejection, what they reopen."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    async with guarded(tmp_path / "aborted") as door:
+        await door.begin(issued=now - timedelta(minutes=1))
+        await door.say("abort", 1, issued=now + timedelta(minutes=1))
+        await asyncio.sleep(1.1)
+        again = datetime.now(UTC).replace(microsecond=0)
+        await door.begin(issued=again)
+        await door.approve(issued=again)
+        assert (await door.commit()).status is ChangeStatus.ANSWERED
+    async with guarded(tmp_path / "rejected") as door:
+        await door.begin(issued=now - timedelta(minutes=1))
+        await door.approve(choice=Choice.REJECT, issued=datetime.now(UTC) + timedelta(minutes=1))
+        await asyncio.sleep(1.1)
+        again = datetime.now(UTC).replace(microsecond=0)
+        await door.again("reopen", issued=again)
+        await door.approve("grace", issued=again)
+        assert (await door.commit()).status is ChangeStatus.ANSWERED
