@@ -11,9 +11,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from edgeshift.model.exit_codes import ExitCode
 from edgeshift.model.fleet import Area, named_for
@@ -58,7 +58,7 @@ class StackFile(BaseModel):
     and roots.
     """
 
-    pid: int
+    pid: Annotated[int, Field(gt=0)]
     address: str
     namespace: str
     ui: str | None
@@ -170,7 +170,7 @@ def read_stack_file(folder: Path) -> StackFile | None:
     try:
         found = StackFile.model_validate_json((folder / "stack.json").read_bytes())
         os.kill(found.pid, 0)
-    except (OSError, ValidationError):
+    except (OSError, ValidationError, OverflowError):
         return None
     return found
 
