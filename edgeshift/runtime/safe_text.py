@@ -20,8 +20,8 @@ _BLANK_LETTERS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _UNSEEN_MARKS = frozenset(
     map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-"""Marks that change how the character before them is drawn, or nothing: a name with one may look like the name
-without. What else Unicode calls ignorable is of a category above.
+"""Marks that change how the character before them is drawn, or nothing: a name looks alike with and without.
+What else Unicode calls ignorable is of a category above.
 """
 
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # noqa: RUF001

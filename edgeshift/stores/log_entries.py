@@ -15,6 +15,7 @@ from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, MemoryStore, ObjectStore
 
 from edgeshift.model.fleet import Zone
+from edgeshift.runtime.files import path_named
 from edgeshift.runtime.unpacking import NotWhole, gunzipped_parts
 from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
 
@@ -189,11 +190,15 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def _opened(url: str, zone: Zone) -> tuple[ObjectStore, str]:
-    parts = urlsplit(url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name)))
+    try:
+        parts = urlsplit(url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name)))
+    except ValueError:
+        parts = urlsplit("")
     if (folder := folder_of(parts)) is not None:
         # Before the first batch there is nothing: no folder either.
         try:
-            return (LocalStore(prefix=folder) if folder.is_dir() else MemoryStore()), str(folder)
+            found = path_named(folder).is_dir()
+            return (LocalStore(prefix=folder) if found else MemoryStore()), str(folder)
         except (BaseError, OSError) as why:
             raise LogStoreError(f"the store of log entries cannot be opened ({in_words(why)})") from None
     if parts.scheme not in ("s3", "gs", "az") or not parts.netloc:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.authority.signing import SigningFailed, signer_at
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes.fetch import Fetcher, ProbeError
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
+from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
+from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.errors import Misconfigured
-from edgeshift.stores.tickets import TicketsMisconfigured, WebhookTickets
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive_errors import ArchiveMisconfigured
+from edgeshift.stores.log_entries import LogStore, LogStoreError
+from edgeshift.stores.tickets import FolderTickets, TicketsMisconfigured, WebhookTickets
 
 URL = "https://desk.example/hook"
+ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
 PROXIED: list[Callable[[str], object]] = [
     lambda proxy: ServiceClient(URL, Credential(token="t" * 40), pacer=Unpaced(), proxy=proxy),
     lambda proxy: WebhookTickets(URL, proxy=proxy),
@@ -48,3 +58,43 @@ def test_a_webhook_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(TicketsMisconfigured, match=r"tickets\.webhook: write it as") as raised:
         WebhookTickets(url)
     assert "S3cret" not in str(raised.value)
+
+
+NOWHERE: dict[str, Callable[[str], object]] = {
+    "a secret": lambda path: SecretRef(f"file:{path}").resolve(),
+    "authorities": tls_context,
+    "a signing key": lambda path: signer_at(Path(path)),
+    "an archive": Archive,
+    "tickets": FolderTickets,
+}
+
+
+@pytest.mark.parametrize("name", NOWHERE)
+@pytest.mark.parametrize("path", ["a\0b", "~nobody-has-this-name/x", "a\ud800b"])
+def test_what_no_file_can_be_named_is_a_mistake_of_the_setting(name: str, path: str) -> None:
+    """Like a file that is not there, which its reader says; none of it is a fault of the program."""
+    known = (SecretRefError, BadCaFile, SigningFailed, ArchiveMisconfigured, TicketsMisconfigured)
+    with pytest.raises(known):
+        NOWHERE[name](path)
+
+
+def test_what_no_variable_can_be_named_is_a_mistake_of_the_setting() -> None:
+    """It is not set."""
+    for name in ("A\0", "A\ud800"):
+        with pytest.raises(SecretRefError, match="is not set"):
+            SecretRef(f"env:{name}").resolve()
+
+
+@pytest.mark.parametrize("url", ["s3://[b/{zone}", "file:///a%00b/{zone}"])
+def test_a_store_of_log_entries_that_cannot_be_read_is_told(url: str) -> None:
+    """Without a failure that nobody expects."""
+    with pytest.raises(LogStoreError):
+        LogStore(url, ZONE)
+
+
+@pytest.mark.parametrize("secret", ["hüsh-hush", "hush\nhush", "hush\x7f"])
+def test_a_secret_that_no_header_carries_is_not_repeated(secret: str) -> None:
+    """Not a character of it: where it was sent, the error showed the first that does not fit."""
+    with pytest.raises(TicketsMisconfigured, match=r"tickets\.secret: .* printable ASCII") as raised:
+        WebhookTickets(URL, secret=SecretStr(secret))
+    assert "ü" not in str(raised.value) and "hush" not in str(raised.value)

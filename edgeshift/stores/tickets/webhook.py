@@ -52,7 +52,7 @@ class WebhookTickets:
     ) -> None:
         self._url = url
         self._at = _shown(url, path_shown=path_shown)
-        self._headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
+        self._headers = {"Authorization": f"Bearer {_header_value(secret)}"} if secret else {}
         self._limit = limit
         try:
             self._proxy = proxy_at(proxy)
@@ -130,6 +130,15 @@ def _shown(url: str, *, path_shown: bool) -> str:
     if parts.scheme == "http" and not is_loopback_host(parts.hostname):
         raise TicketsMisconfigured(f"tickets.webhook: {PLAIN_TICKETS}")
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path if path_shown else ''}"
+
+
+def _header_value(secret: SecretStr) -> str:
+    value = secret.get_secret_value()
+    if not value.isascii() or not value.isprintable():
+        raise TicketsMisconfigured(
+            "tickets.secret: it has characters that no header may carry: one line of printable ASCII is right"
+        )
+    return value
 
 
 async def _read(answer: httpx.Response) -> bytes:
