@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from edgeshift.model.addresses import PLAIN_TICKETS, is_loopback_host
 from edgeshift.runtime.proxies import BadProxy, proxy_at
 from edgeshift.runtime.redaction import redact_text
+from edgeshift.runtime.safe_text import one_line
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api.envelope import is_page
 from edgeshift.stores.tickets.ticket import (
@@ -110,8 +111,8 @@ class WebhookTickets:
         if not isinstance(found, str):
             return self._at
         try:
-            # A receiver may repeat what it was called by.
-            return redact_text(urljoin(self._at, found))[:500]
+            # A receiver may repeat what it was called by, and more than an address.
+            return one_line(redact_text(urljoin(self._at, found)), 500)
         except ValueError:
             # No address: the ticket is there all the same.
             return self._at
