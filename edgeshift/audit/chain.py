@@ -136,6 +136,8 @@ def _line(number: int, raw: bytes, before: str) -> Line:
     try:
         found = json.loads(raw)
         kind, data = found["kind"], found["data"]
+        if not isinstance(kind, str):
+            raise TypeError
         written = line_of(kind, canonical_bytes(data), found["n"], found["prev"])
     except (ValueError, KeyError, TypeError, RecursionError, NotCanonical):
         if number == 1:

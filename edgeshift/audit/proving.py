@@ -60,7 +60,7 @@ MOST_REQUESTS = 2_000
 """Records of requests to one target, up to which each is judged by those before it."""
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-"""Between which a request was recorded, if its record is one: by other times nothing can be reckoned."""
+"""Between which a file was written and a request recorded: by other times nothing can be reckoned."""
 
 _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
@@ -168,8 +168,12 @@ class Verifier:
         except ValidationError as why:
             place = ".".join(map(str, why.errors()[0]["loc"])) or "it"
             raise Broken(line.number, f"{place}: {why.errors()[0]['msg'][:80]}") from None
+        except (RecursionError, NotCanonical):
+            raise Broken(line.number, "it is nested too deeply to be read") from None
 
     def _header(self, row: Header) -> None:
+        if not _EARLIEST <= row.at < _LATEST:
+            raise Broken(self._at, "at: it is no time at which a file is written")
         self._proof.campaign = row.campaign
         self._proof.exported_at = row.at
 
@@ -344,13 +348,13 @@ class Verifier:
         """What a decision on this request may be about: its digest; and its fingerprint, where the file shows
         that the body with this digest has it.
         """
-        alike = self._index.body(request.fingerprint)
-        if alike is None:
-            return (request.digest,)
         try:
+            alike = self._index.body(request.fingerprint)
+            if alike is None:
+                return (request.digest,)
             body = named(alike, zone)
             same = digest(body) == request.digest and fingerprint(body, zone) == request.fingerprint
-        except (ValueError, NotCanonical):
+        except (ValueError, NotCanonical, RecursionError):
             same = False
         return (request.digest, request.fingerprint) if same else "its body is another than was agreed to"
 

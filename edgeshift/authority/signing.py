@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from edgeshift.authority.sshsig import NAMESPACE, BadKey, BadSignature, PrivateKey, PublicKey, verify
+from edgeshift.runtime.files import path_named
 
 
 class SigningFailed(Exception):
@@ -93,8 +94,8 @@ def signer_at(path: Path) -> Signer:
     piece of hardware holds. Raises SigningFailed.
     """
     try:
-        data = path.expanduser().read_bytes()
-        mode = stat.S_IMODE(path.expanduser().stat().st_mode)
+        data = path_named(path).read_bytes()
+        mode = stat.S_IMODE(path_named(path).stat().st_mode)
     except OSError as why:
         raise SigningFailed(
             f"the key {path} cannot be read: {why.strerror}", "`edgeshift keys make` makes one"

@@ -30,6 +30,9 @@ MOST_VALUES = 1_000_000
 memory.
 """
 
+DEEPEST = 100
+"""Levels that a value may be nested, its aliases followed: far more than any campaign has."""
+
 _MAP, _SEQ = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _PLAIN = ("str", "int", "float", "bool", "null", "timestamp")
 
@@ -71,7 +74,7 @@ class CampaignFileError(ValueError):
 
 
 class _TooMuch(Exception):
-    """The file has more values than a campaign can need."""
+    """The file has more values than a campaign can need, or more levels of them; it says what is right."""
 
 
 @dataclass
@@ -161,7 +164,7 @@ def shown(where: Where) -> str:
 def _tabs(text: str) -> list[Mistake]:
     """A mistake for each line that is indented with a tab, which YAML does not allow."""
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         indent = line[: len(line) - len(line.lstrip())]
         if "\t" in indent and line.strip() and not line.lstrip().startswith("#"):
             said = "the line is indented with a tab; YAML takes spaces only"
@@ -191,8 +194,8 @@ def _parse(text: str, path: str) -> _Parsed:
         parsed.places[()] = _start(root)
         try:
             parsed.value = _value(yaml, root, (), parsed, ())
-        except _TooMuch:
-            said = f"more than {MOST_VALUES:,} values once its aliases are followed; write fewer"
+        except _TooMuch as why:
+            said = f"more than {why} once its aliases are followed; write fewer"
             raise CampaignFileError(path, [Mistake(0, 0, "", said)]) from None
     return parsed
 
@@ -207,7 +210,9 @@ def _value(yaml: YAML, node: Node, where: Where, parsed: _Parsed, above: tuple[i
     """
     parsed.count += 1
     if parsed.count > MOST_VALUES:
-        raise _TooMuch
+        raise _TooMuch(f"{MOST_VALUES:,} values")
+    if len(above) > DEEPEST:
+        raise _TooMuch(f"{DEEPEST} levels of values")
     if id(node) in above:
         parsed.mistakes.append(
             (where, "an alias stands for something that it is a part of; write the value out")

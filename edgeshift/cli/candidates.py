@@ -4,6 +4,7 @@ cannot be found out within a second is not offered, and nothing here ever fails.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,9 @@ MOST = 200
 
 MOST_CAMPAIGNS = 3
 """Of how many campaigns the zones are offered where none is named, the newest first."""
+
+_PLAIN = re.compile(r"\w[\w.:@+-]*")
+"""What is offered. Strangers choose names, too, and a shell may expand or run what stands in others."""
 
 
 def environments(incomplete: str) -> list[str]:
@@ -58,7 +62,11 @@ def outcomes(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _like(names: Iterable[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)][:MOST]
+    return [name for name in names if _offered(name, incomplete)][:MOST]
+
+
+def _offered(name: str, incomplete: str) -> bool:
+    return name.startswith(incomplete) and _PLAIN.fullmatch(name) is not None
 
 
 def _given(ctx: typer.Context) -> dict[str, Any]:
@@ -99,7 +107,7 @@ def _asked(
     async def gather() -> None:
         async with asyncio.timeout(WITHIN), shell.temporal() as client:
             async for name in names(shell, client):
-                if name.startswith(incomplete):
+                if _offered(name, incomplete):
                     found[name] = None
                     if len(found) == MOST:
                         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
+from edgeshift.model.addresses import is_loopback_host
 from edgeshift.runtime.settings import Settings, SettingsError, TemporalSettings, load_settings
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(".edgeshift")
 """Where ``edgeshift up`` keeps its stack unless it is told otherwise."""
+
+
+_MORE = ("authority", "ui", "campaign")
 
 
 class FoundStack(NamedTuple):
@@ -37,16 +41,19 @@ class FoundStack(NamedTuple):
 def _read(file: Path) -> FoundStack | None:
     try:
         found = json.loads(file.read_bytes())
-        os.kill(int(found["pid"]), 0)
+        pid, (host, _, port) = found["pid"], str(found["address"]).rpartition(":")
+        # A stranger may have written it into what was cloned: 0 and less stand for processes of one's own,
+        # and whoever answers at the address is sent the API key.
+        if type(pid) is not int or pid <= 0 or not port.isdecimal() or not is_loopback_host(host.strip("[]")):
+            return None
+        os.kill(pid, 0)
         return FoundStack(
             str(found["address"]),
             str(found["namespace"]),
             str(found["archive"]),
-            found.get("authority"),
-            found.get("ui"),
-            found.get("campaign"),
+            *(None if (value := found.get(name)) is None else str(value) for name in _MORE),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         # None, a damaged one, or one whose stack has ended without taking it away.
         return None
 

@@ -15,6 +15,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import checked_folder
 from edgeshift.cli.shell import Shell
 from edgeshift.runtime.files import whole_path
+from edgeshift.runtime.safe_text import hides
 
 if TYPE_CHECKING:
     from edgeshift.authority.statements import DecisionStatement, Statement
@@ -120,6 +121,11 @@ class Elsewhere:
             files = [str(path) for path in _files(self.out, statements)]
         elif len(statements) > 1:
             raise _bad(f"there are {len(statements)} statements to sign", "write a file for each: --out DIR")
+        elif sys.stdout.isatty() and any(map(hides, statements[0].bytes.decode())):
+            raise _bad(
+                "the statement has characters that a terminal obeys or does not show, and all are signed",
+                "write it to a file: --out DIR",
+            )
         else:
             # Without a newline at the end: exactly these bytes are signed.
             sys.stdout.write(statements[0].bytes.decode())

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from edgeshift.runtime.safe_text import hides
+
 STORES = ("file", "s3", "gs", "az")
 """Schemes of the object stores that edgeshift can read."""
 
@@ -39,6 +41,9 @@ def web_address(url: str) -> str:
         wrong = True
     if wrong:
         raise ValueError(_WEB)
+    # Errors name what was called, and what is signed has it.
+    if odd := next(filter(hides, url), None):
+        raise ValueError(f"has U+{ord(odd):04X}, which is not shown; take it out")
     if parts.username is not None or parts.password is not None:
         raise ValueError(NO_PASSWORD)
     return url

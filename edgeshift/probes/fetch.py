@@ -22,6 +22,7 @@ from edgeshift.areas.esc.sampling import ProbeUrl
 from edgeshift.areas.esc.sendable import LONGEST_SECRET, fits_a_cookie
 from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.runtime.clock import Clock
+from edgeshift.runtime.proxies import BadProxy, proxy_at
 from edgeshift.runtime.redaction import register_secret
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
@@ -86,7 +87,7 @@ class Fetcher:
 
     The secret is masked in everything that comes back; ``hide`` does it once more in what is decoded
     further. Raises ProbeError where the secret cannot be sent
-    in a cookie, or ``ca_file`` is none.
+    in a cookie, or ``proxy`` or ``ca_file`` is none.
     """
 
     def __init__(
@@ -107,12 +108,15 @@ class Fetcher:
         self._next: dict[str, float] = {}
         self._limit = spec.timeout.total_seconds()
         try:
+            way = proxy_at(proxy)
             tls = tls_context(ca_file)
+        except BadProxy as bad:
+            raise ProbeError(f"proxy: {bad}") from None
         except BadCaFile as bad:
             raise ProbeError(str(bad)) from None
         self._http = httpx.AsyncClient(
             verify=tls,
-            proxy=proxy,
+            proxy=way,
             trust_env=False,
             timeout=self._limit,
             follow_redirects=False,

@@ -113,11 +113,13 @@ def environment_named(name: str, folder: Path | None = None) -> Environment:
 
 
 def names_here(folder: Path | None = None) -> list[str]:
-    """The names of all environments that are known here; none of a file that cannot be read."""
+    """The names of all environments that are known here, as far as they may be named so: a stranger may have
+    written the folder's file. None of a file that cannot be read.
+    """
     names: set[str] = set()
     for file in ((folder or Path.cwd()) / FILE, platformdirs.user_config_path("edgeshift") / "config.toml"):
         try:
-            names |= set(_environments(file))
+            names |= set(filter(_NAME.fullmatch, _environments(file)))
         except EnvironmentTrouble:
             continue
     return sorted(names)

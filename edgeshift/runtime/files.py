@@ -11,6 +11,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def path_named(text: str | Path) -> Path:
+    """The path that a setting means, ``~`` followed. Raises OSError also for what no file can be named."""
+    try:
+        path = Path(text).expanduser()
+        possible = b"\0" not in os.fsencode(path)
+    except RuntimeError:
+        raise FileNotFoundError(errno.ENOENT, "there is no such user") from None
+    except ValueError:
+        possible = False
+    if not possible:
+        raise OSError(errno.EINVAL, "no file can have such a name")
+    return path
+
+
 @contextmanager
 def whole_path(path: Path) -> Iterator[Path]:
     """Where to write what takes ``path``'s place when the work ends, and is gone if anything fails: then what

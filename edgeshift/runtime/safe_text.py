@@ -17,13 +17,20 @@ characters, separators of lines and paragraphs.
 _BLANK_LETTERS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters and signs that are drawn as nothing."""
 
+_UNSEEN_MARKS = frozenset(
+    map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
+"""Marks that change how the character before them is drawn, or nothing: a name looks alike with and without.
+What else Unicode calls ignorable is of a category above.
+"""
+
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # noqa: RUF001
 """What a cell begins with that some spreadsheet takes for a formula."""
 
 
 def hides(char: str) -> bool:
     """Whether a character is obeyed or left unseen in place of being shown. Spaces do not hide."""
-    return unicodedata.category(char) in _HIDING_CATEGORIES or char in _BLANK_LETTERS
+    return unicodedata.category(char) in _HIDING_CATEGORIES or char in _BLANK_LETTERS or char in _UNSEEN_MARKS
 
 
 def visible(text: str, *, keep: str = "\n") -> str:

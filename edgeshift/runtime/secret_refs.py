@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, SecretStr
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
+from edgeshift.runtime.files import path_named
 from edgeshift.runtime.redaction import register_destination, register_secret
 
 _FORMS = "write env:NAME (an environment variable) or file:PATH (a file that holds the secret alone)"
@@ -113,16 +113,19 @@ def _accept(value: object) -> SecretRef:
 
 
 def _from_variable(name: str) -> str:
-    value = os.environ.get(name)
+    try:
+        value = os.environ.get(name)
+    except ValueError:
+        # No variable can be named so.
+        value = None
     if value is None:
         raise SecretRefError(f"env:{name}: the variable {name} is not set")
     return value
 
 
 def _from_file(name: str) -> str:
-    path = Path(name).expanduser()
     try:
-        return path.read_text()
+        return path_named(name).read_text()
     except FileNotFoundError:
         raise SecretRefError(f"file:{name}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:

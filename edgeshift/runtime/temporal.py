@@ -19,6 +19,7 @@ from temporalio.client import Client, Interceptor, WorkflowExecution
 from temporalio.common import SearchAttributeKey, SearchAttributePair
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
+from edgeshift.runtime.files import path_named
 from edgeshift.runtime.payloads import data_converter
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import SecretRefError, TemporalSettings
@@ -331,7 +332,7 @@ def _pem(variable: str, path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:
-        return path.expanduser().read_bytes()
+        return path_named(path).read_bytes()
     except OSError as error:
         raise TemporalError(
             f"EDGESHIFT_TEMPORAL_{variable}: {path}: {error.strerror}", "name a PEM file that can be read"

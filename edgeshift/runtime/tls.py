@@ -25,7 +25,7 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
         return _context(ca_file, Path(ca_file).stat().st_mtime_ns)
     except FileNotFoundError:
         raise BadCaFile(f"ca_file: there is no file {ca_file}") from None
-    except (OSError, ssl.SSLError):
+    except (OSError, ValueError, ssl.SSLError):
         raise BadCaFile(f"ca_file: {ca_file} is not a readable file of PEM certificates") from None
 
 

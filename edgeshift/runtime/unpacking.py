@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+
+_GIVEN = 64 * 1024
 
 
 class EncodingError(Exception):
     """A content encoding that was not asked for, or a body that does not fit its own."""
+
+
+class NotWhole(Exception):
+    """What is no gzip file, or not all of one, or holds more than there is room for."""
 
 
 class Unpacking:
@@ -45,14 +52,32 @@ def gunzipped(data: bytes, most: int) -> bytes | None:
     """What a gzip file holds, members one after the other; None where it is none, is not whole, or holds
     more bytes than ``most``.
     """
-    found = bytearray()
-    while data:
+    try:
+        return b"".join(gunzipped_parts(data, most, most))
+    except NotWhole:
+        return None
+
+
+def gunzipped_parts(data: bytes, most: int, size: int) -> Iterator[bytes]:
+    """The same in parts of at most ``size`` bytes. Raises NotWhole where it is none, is not whole or holds
+    more, which may be known at its end only.
+    """
+    at = 0
+    while at < len(data):
         member = zlib.decompressobj(16 + zlib.MAX_WBITS)
-        try:
-            found += member.decompress(data, most + 1 - len(found))
-        except zlib.error:
-            return None
-        if len(found) > most or not member.eof:
-            return None
-        data = member.unused_data
-    return bytes(found)
+        while not member.eof:
+            # What a member leaves of that is copied: it is given little at a time.
+            given = member.unconsumed_tail
+            if not given:
+                given = data[at : at + _GIVEN]
+                at += len(given)
+            try:
+                part = member.decompress(given, max(1, min(size, most + 1)))
+            except zlib.error:
+                raise NotWhole from None
+            most -= len(part)
+            if most < 0 or not (given or part or member.eof):
+                raise NotWhole
+            if part:
+                yield part
+        at -= len(member.unused_data)

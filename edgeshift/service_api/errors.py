@@ -59,7 +59,8 @@ def abridged(message: str, secrets: Sequence[str] = ()) -> str:
     Quoted simple words (``'zone'``) stay; anything else in quotes, and whatever reads like a filter
     expression, becomes an ellipsis.
     """
-    text = without(secrets, message)[:_LONGEST_READ]
+    # A refusal may also quote what it was not sent.
+    text = redact_text(without(secrets, message))[:_LONGEST_READ]
     text = _INVALID_VALUE.sub(r"'…'\2", text)
     text = _PARSER_SAYS.sub(r"\1", text)
     text = _QUOTED.sub(_simple_or_nothing, text)
@@ -69,13 +70,10 @@ def abridged(message: str, secrets: Sequence[str] = ()) -> str:
 
 
 def without(secrets: Sequence[str], message: str) -> str:
-    """The message without these secrets and without any other that this process has come to know, at most
-    4,096 characters.
-    """
-    # Before the cut, which could leave half of one. A refusal may also quote what it was not sent.
+    """The message without these secrets."""
     for secret in secrets:
         message = message.replace(secret, "***")
-    return redact_text(message)[:_LONGEST_FULL_MESSAGE]
+    return message
 
 
 def _simple_or_nothing(found: re.Match[str]) -> str:
@@ -108,8 +106,9 @@ class ServiceError(Exception):
 
     ``call``: the name of the call, such as ``waf.check``. ``status``: HTTP's, or None where there was no
     answer. ``codes``, ``messages``: of the service's error objects, in its order; messages abridged.
-    ``unabridged``: the messages as the service wrote them but for secrets, for recognising what they are
-    about; they must not be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come
+    ``unabridged``: the messages as the service wrote them but for the call's own secrets, 4,096 characters of
+    each, for recognising what they are about: another secret that this process knows may be a word of them.
+    They must not be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come
     of it. ``credential``: the reference of the one that it was made with, where it is known.
     """
 
@@ -135,7 +134,8 @@ class ServiceError(Exception):
         self.outcome = outcome
         self.status = status
         self.codes = tuple(codes)
-        self.unabridged = tuple(without(secrets, message) for message in messages)
+        # Cut afterwards, which could leave half of a secret.
+        self.unabridged = tuple(without(secrets, message)[:_LONGEST_FULL_MESSAGE] for message in messages)
         self.messages = tuple(abridged(message, secrets) for message in messages)
         self.ray = ray
         self.what = abridged(what, secrets)

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from edgeshift.model.addresses import is_loopback_host
+from edgeshift.runtime.proxies import BadProxy, proxy_at
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
 from edgeshift.service_api.connections import ServerConnections
@@ -137,9 +138,11 @@ class Transport:
         self.base_url = checked_base_url(base_url, allow_plain_text=allow_plain_text)
         self.credential = credential
         self._limit = request_limit.total_seconds()
-        self._proxy = _proxy(proxy)
         try:
+            self._proxy = proxy_at(proxy)
             self._tls = tls_context(ca_file)
+        except BadProxy as bad:
+            raise Misconfigured(f"proxy: {bad}") from None
         except BadCaFile as bad:
             raise Misconfigured(str(bad)) from None
         self._headers = {
@@ -292,15 +295,6 @@ def checked_base_url(base_url: str, *, allow_plain_text: bool = False) -> str:
             f"base_url: http to {parts.hostname} would send credentials in plain text; use https"
         )
     return base_url.rstrip("/")
-
-
-def _proxy(proxy: str | None) -> httpx.Proxy | None:
-    if proxy is None:
-        return None
-    parts = urlsplit(proxy)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise Misconfigured("proxy: write it as http://[USER:PASSWORD@]HOST:PORT (it is not repeated here)")
-    return httpx.Proxy(proxy)
 
 
 def _root(why: BaseException) -> BaseException:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from obstore.store import ObjectStore
 
+from edgeshift.runtime.files import path_named
 from edgeshift.stores.archive_errors import ArchiveMisconfigured
 from edgeshift.stores.archive_keys import IDENTITY
 from edgeshift.stores.folder_place import FolderPlace
@@ -22,7 +23,7 @@ def opened(url: str, *, make: bool) -> tuple[FolderPlace | None, ObjectStore | N
     see FolderPlace. Raises ArchiveMisconfigured.
     """
     if "://" not in url:
-        return _folder(Path(url).expanduser(), make=make)
+        return _folder(url, make=make)
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -40,9 +41,10 @@ def opened(url: str, *, make: bool) -> tuple[FolderPlace | None, ObjectStore | N
         raise ArchiveMisconfigured(f"archive: {why}") from None
 
 
-def _folder(path: Path, *, make: bool) -> tuple[FolderPlace, None, str]:
-    path = path.absolute()
+def _folder(named: str | Path, *, make: bool) -> tuple[FolderPlace, None, str]:
+    path = Path(named)
     try:
+        path = path_named(path).absolute()
         return FolderPlace(path, make=make, named_by=IDENTITY), None, str(path)
     except OSError as why:
         raise ArchiveMisconfigured(f"archive: the folder {path} cannot be used: {why.strerror}") from None

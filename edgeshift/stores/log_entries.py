@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import heapq
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -13,7 +15,8 @@ from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, MemoryStore, ObjectStore
 
 from edgeshift.model.fleet import Zone
-from edgeshift.runtime.unpacking import gunzipped
+from edgeshift.runtime.files import path_named
+from edgeshift.runtime.unpacking import NotWhole, gunzipped_parts
 from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
 
 MOST_OBJECTS = 400
@@ -23,8 +26,17 @@ LARGEST_OBJECT = 64 * 1024 * 1024
 LARGEST_UNPACKED = 256 * 1024 * 1024
 """Bytes of one object's entries, unpacked; one with more is passed over."""
 
+MOST_LINES = 1_000_000
+"""Lines of one object that are read."""
+
+LONGEST_LINE = 1024 * 1024
+"""Bytes of a line; a longer one is passed over, as what is no entry."""
+
 LARGEST_CHALLENGE = 64 * 1024
 TIME_FIELD = "EdgeStartTimestamp"
+
+_PART = 256 * 1024
+"""Bytes that are unpacked and read at a time."""
 
 _ABSENT = (NotFoundError, FileNotFoundError)
 
@@ -54,17 +66,20 @@ class LogStore:
         """
         left = MOST_ENTRIES
         for written, key in await self._newest():
-            late = 0
-            lines = _lines(await self._read(key, LARGEST_OBJECT))
-            for entry in lines:
-                if since is not None and (moment(entry.get(TIME_FIELD)) or written) < since:
-                    continue
-                late += 1
-                yield entry
-                left -= 1
-                if not left:
-                    return
-            if since is not None and lines and not late:
+            some = late = False
+            parts = _entries(await self._read(key, LARGEST_OBJECT))
+            # Whoever pushes there says how much: all else goes on meanwhile, and only what is needed is read.
+            while (part := await asyncio.to_thread(next, parts, None)) is not None:
+                some = some or bool(part)
+                for entry in part:
+                    if since is not None and (moment(entry.get(TIME_FIELD)) or written) < since:
+                        continue
+                    late = True
+                    yield entry
+                    left -= 1
+                    if not left:
+                        return
+            if since is not None and some and not late:
                 return
 
     async def challenge(self, filename: str) -> str:
@@ -93,11 +108,12 @@ class LogStore:
                     for item in batch
                     if item["path"].endswith((".log", ".log.gz", ".json", ".json.gz", ".ndjson", ".gz"))
                 ]
+                found = heapq.nlargest(MOST_OBJECTS, found)
         except _ABSENT:
             return []
         except (BaseError, OSError) as why:
             raise self._unreadable("listed", why) from None
-        return sorted(found, reverse=True)[:MOST_OBJECTS]
+        return found
 
     async def _read(self, key: str, most: int) -> bytes:
         try:
@@ -133,29 +149,56 @@ def moment(value: object) -> datetime | None:
     return None
 
 
-def _lines(data: bytes) -> list[dict[str, Any]]:
+def _entries(data: bytes) -> Iterator[list[dict[str, Any]]]:
+    """The entries of an object, those of a part of it at a time; none where it is not whole."""
+    try:
+        # Twice, since that it is whole is known at its end, and no more than a part of it is kept.
+        for _ in _parts(data):
+            pass
+    except NotWhole:
+        return
+    read, line = 0, b""
+    for part in _parts(data):
+        *whole, line = (line + part).split(b"\n")
+        whole = whole[: MOST_LINES - read]
+        read += len(whole)
+        yield [entry for one in whole if (entry := _entry(one)) is not None]
+        if read == MOST_LINES:
+            return
+        # One that is too long stays so, whatever follows.
+        line = line[: LONGEST_LINE + 1]
+    if (last := _entry(line)) is not None:
+        yield [last]
+
+
+def _parts(data: bytes) -> Iterator[bytes]:
+    """What an object holds, unpacked. Raises NotWhole."""
     if data[:2] == b"\x1f\x8b":
-        unpacked = gunzipped(data, LARGEST_UNPACKED)
-        if unpacked is None:
-            return []
-        data = unpacked
-    found = []
-    for line in data.splitlines():
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, dict):
-            found.append(entry)
-    return found
+        yield from gunzipped_parts(data, LARGEST_UNPACKED, _PART)
+    else:
+        yield from (data[at : at + _PART] for at in range(0, len(data), _PART))
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    if len(line) > LONGEST_LINE:
+        return None
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
 
 
 def _opened(url: str, zone: Zone) -> tuple[ObjectStore, str]:
-    parts = urlsplit(url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name)))
+    try:
+        parts = urlsplit(url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name)))
+    except ValueError:
+        parts = urlsplit("")
     if (folder := folder_of(parts)) is not None:
         # Before the first batch there is nothing: no folder either.
         try:
-            return (LocalStore(prefix=folder) if folder.is_dir() else MemoryStore()), str(folder)
+            found = path_named(folder).is_dir()
+            return (LocalStore(prefix=folder) if found else MemoryStore()), str(folder)
         except (BaseError, OSError) as why:
             raise LogStoreError(f"the store of log entries cannot be opened ({in_words(why)})") from None
     if parts.scheme not in ("s3", "gs", "az") or not parts.netloc:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 import typer.main
+from temporalio.client import Client
 
 from edgeshift.cli import candidates
 from edgeshift.cli.completion import ShellName
 from edgeshift.cli.main import VERBS, build
+from edgeshift.cli.shell import Shell
 from tests.journeys.cli_kit import CLI, in_process
 
 NOWHERE = "127.0.0.1:9"
@@ -89,6 +94,32 @@ def test_each_shell_is_answered_in_its_own_way() -> None:
     ]
     zsh = "\n".join(offered("edgeshift sta", ShellName.ZSH))
     assert zsh.startswith("_arguments") and '"start":' in zsh and '"status":' in zsh
+
+
+@pytest.mark.parametrize("shell", ShellName)
+def test_what_a_shell_would_run_is_not_offered(folder: Path, shell: ShellName) -> None:
+    """Zsh runs what it is answered, and a stranger may have written the folder's file."""
+    odd = r"x\$(touch pwned)", "x`touch pwned`", "x';touch pwned;'", "x*", "-x"
+    (folder / "edgeshift.toml").write_text("".join(f"[env.{json.dumps(name)}]\n" for name in ("xen", *odd)))
+    told = "\n".join(offered("edgeshift --env ", shell))
+    assert "xen" in told and "pwned" not in told and "x*" not in told and '"-x' not in told
+
+
+def test_a_planted_name_of_a_zone_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may write into the archive chooses it."""
+
+    @asynccontextmanager
+    async def nobody(shell: Shell) -> AsyncIterator[None]:
+        yield None
+
+    async def names(shell: Shell, client: Client) -> AsyncIterator[str]:
+        for name in ("shop.example", r"x\$(touch pwned)", "bücher.example", "a b", "-v", ""):
+            yield name
+
+    monkeypatch.setattr(Shell, "temporal", nobody)
+    command: Any = typer.main.get_command(build("status"))
+    with command.make_context("edgeshift", ["status"]) as context:
+        assert candidates._asked(context, "", names) == ["shop.example", "bücher.example"]
 
 
 def test_a_line_that_is_wrong_is_no_error() -> None:

@@ -284,6 +284,29 @@ def test_aliases_cannot_fill_the_memory() -> None:
     assert "more than 1,000,000 values" in mistakes("\n".join(lines))[0]
 
 
+def test_aliases_nest_no_deeper_than_a_reader_can_follow() -> None:
+    """Each stands in the one before, and no line of the file is deep."""
+    lines = ["a0: &a0 " + "[" * 60 + "]" * 60]
+    for here in range(1, 40):
+        lines.append(f"a{here}: &a{here} " + "[" * 60 + f"*a{here - 1}" + "]" * 60)
+    assert "more than 100 levels of values once its aliases are followed" in only("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    "where", ["service: {base_url", "area: esc\nesc: {probe: {edge", "tickets: {webhook"]
+)
+def test_an_address_hides_nothing(where: str) -> None:
+    """It is named in errors, and signed."""
+    for odd in ("\\x9b2J", "\\u202e", "\\u200b"):
+        text = f'{SMALL}{where}: "https://x{odd}a.example"' + "}" * where.count("{") + "\n"
+        assert "which is not shown; take it out" in only(text)
+
+
+def test_a_tab_in_a_text_indents_nothing() -> None:
+    """Editors see no other line there."""
+    assert "unknown key" in only(SMALL + 'x: "a\u2028\tb"\n')
+
+
 def test_yaml_is_that_of_version_1_2() -> None:
     """``no`` is a text, not false; numbers in hexadecimal are numbers."""
     spec = parse_campaign("name: a\ntargets: {include: [no, on.example]}\nwindow: 0x10\n")

@@ -54,6 +54,17 @@ def test_what_hid_is_seen() -> None:
     assert visible("shop.example, Ünïcode, 商店, a\nb") == "shop.example, Ünïcode, 商店, a\nb"
 
 
+@pytest.mark.parametrize(
+    "first, last",
+    [(0x34F, 0x34F), (0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF), (0xE0000, 0xE0FFF)],
+)
+def test_a_mark_that_is_not_drawn_is_seen(first: int, last: int) -> None:
+    """A name with one looks like the name without: `shop` and `shop` would be two zones."""
+    for number in range(first, last + 1):
+        assert hides(chr(number)) and "\\" in visible(f"shop{chr(number)}"), hex(number)
+    assert visible("e\u0301 क्ष") == "e\u0301 क्ष"
+
+
 @given(TEXTS)
 def test_nothing_is_obeyed_on_a_console(text: str) -> None:
     """As a line, as styled text, and in a cell of a table: no control character goes out but line feeds."""

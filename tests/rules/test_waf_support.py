@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,9 @@ from edgeshift.areas.waf import Reading, support_cause
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.profiles import SPECIFICATION
+from edgeshift.runtime import redaction
+from edgeshift.runtime.redaction import register_secret
+from edgeshift.service_api import Refused
 
 assess = partial(waf.assess, profile=SPECIFICATION)
 ticket_text = partial(waf.ticket_text, profile=SPECIFICATION)
@@ -310,3 +315,34 @@ def test_a_ticket_for_a_refusal_says_what_the_service_answered() -> None:
     assert "contact support" in title
     assert "- the service answered: contact supportx" in text and "x" * 200 not in text
     assert "| firewall rule" not in text and ZONE.id in text and "pro" in text
+
+
+def test_a_secret_that_is_a_word_hides_no_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may edit one zone chooses its secret, which a worker hides from then on in what it tells."""
+    monkeypatch.setattr(redaction, "_longest_first", [])
+    said = "this zone has more than 200 firewall rules; please contact support"
+    for secret in ("rules", "firewall rules", "more than 200"):
+        register_secret(secret)
+    refused = Refused("refused", call="waf.check", messages=(said,))
+    assert support_cause(refused.unabridged) == support_cause((said,)) == ReasonCode.TOO_MANY_RULES
+    assert "rules" not in str(refused)
+
+
+def test_what_no_secret_is_hidden_in_is_read_to_recognise_alone() -> None:
+    """Nothing else takes it, so that it is written nowhere."""
+    root = Path(__file__).parents[2]
+    found = {
+        str(file.relative_to(root))
+        for package in ("edgeshift", "activities", "workflows", "worker")
+        for file in (root / package).rglob("*.py")
+        if any(
+            isinstance(node, ast.Attribute) and node.attr == "unabridged"
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        )
+    }
+    assert found == {
+        "activities/change/judging.py",
+        "activities/waf/zone.py",
+        "edgeshift/service_api/errors.py",
+        "edgeshift/service_api/esc.py",
+    }

@@ -16,10 +16,10 @@ import pytest
 from edgeshift.audit.chain import Kind
 from edgeshift.authority.records import statement_at
 from edgeshift.authority.statements import BadStatement, StartStatement, WordStatement, opened, sealed
-from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
 from edgeshift.stores.documents import contents_of
 from edgeshift.views.words import moment
-from tests.kit.audited import BEGAN, HALTED, Audited, audited, body, rows
+from tests.kit.audited import BEGAN, HALTED, Audited, audited, body, chained, rows
 
 
 @pytest.fixture
@@ -121,3 +121,52 @@ def test_a_time_that_utc_has_not_is_shown_as_it_is_written() -> None:
     last = datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone(-timedelta(hours=12)))
     assert moment(last) == "9999-12-31T23:59:59-12:00"
     assert moment(datetime(2026, 3, 1, tzinfo=UTC)) == "2026-03-01 00:00:00 UTC"
+
+
+async def test_a_line_of_no_kind_is_named(done: Audited) -> None:
+    """Not even of a word that is none."""
+    some = rows(await done.export())
+    was = f'"kind":"{some[1]["kind"]}"'.encode()
+    for kind in (b"[]", b"{}", b"null", b"5", b'["spec"]', b'"other"'):
+        lines = chained(some).splitlines()
+        lines[1] = lines[1].replace(was, b'"kind":' + kind)
+        proof = done.prove(b"\n".join(lines) + b"\n")
+        (finding,) = proof.findings
+        assert not proof.holds and finding.line == 2, kind
+
+
+@pytest.mark.parametrize(
+    "at", ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"]
+)
+async def test_a_file_of_no_time_is_named(at: str, done: Audited) -> None:
+    """Anybody can write its first line, and by a time near the end of all nothing can be reckoned."""
+    some = rows(await done.export())
+    some[0]["data"]["at"] = at
+    proof = done.prove(chained(some), unsealed=True)
+    assert not proof.holds and proof.findings[0].text == "at: it is no time at which a file is written"
+
+
+async def test_a_body_of_many_levels_is_named(done: Audited) -> None:
+    """However many: also those that can be written, and not be read into what a zone would be sent."""
+    lines, zone = rows(await done.export()), done.zones[0].id
+    first = next(place for place, row in enumerate(lines) if row["kind"] == Kind.REQUEST)
+    sent = next(row["data"] for row in lines if row["kind"] == Kind.REQUEST and zone in row["data"]["key"])
+    deep: dict[str, Any] = {"a": []}
+    for levels in range(1, 1000):
+        deep = {"a": [deep]}
+        if levels % 20:
+            continue
+        try:
+            fingerprint = sha256(canonical_bytes(deep))
+            record = {**sent["record"], "fingerprint": fingerprint}
+            planted = [
+                {"kind": "body", "data": {"body": deep, "fingerprint": fingerprint}},
+                {"kind": "request", "data": {"key": f"intent/{zone}/waf/planted", "record": record}},
+            ]
+            data = chained([*lines[:first], *planted, *lines[first:]])
+        except NotCanonical:
+            break
+        proof = done.prove(data, unsealed=True)
+        assert not proof.holds and proof.findings, levels
+    else:
+        pytest.fail("no body was too deep to be written")

@@ -368,11 +368,15 @@ async def test_after_the_removal_the_simulator_refuses_every_call(tmp_path: Path
 
 
 def test_a_refusal_that_quotes_what_was_not_sent_is_masked_too() -> None:
-    """A secret that this process has come to know, whichever call it came by."""
+    """A secret that this process has come to know, whichever call it came by; but not in what a refusal is
+    recognised by: any customer chooses a secret, and it may be a word of all refusals.
+    """
     secret = f"own-{secrets.token_hex(12)}"
     said = f"cannot answer: with_secret is {secret}"
     refused = Refused("refused", call="esc.get", messages=(said,))
     assert secret in str(refused)
     register_secret(secret)
     refused = Refused("refused", call="esc.get", messages=(said,))
-    assert secret not in str(refused) and secret not in "".join(refused.unabridged)
+    assert all(secret not in text for text in (str(refused), repr(refused), *refused.messages))
+    own = Refused("refused", call="esc.get", messages=(said,), secrets=(secret,))
+    assert refused.unabridged == (said,) and secret not in "".join(own.unabridged)

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.stores import log_entries
 from edgeshift.stores.log_entries import MOST_ENTRIES, LogStore, LogStoreError, moment
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
@@ -76,6 +78,43 @@ async def test_a_flood_of_entries_is_read_in_part(tmp_path: Path) -> None:
     """No more than a sample is needed."""
     push(tmp_path, "a.log", [{"n": 1}] * (MOST_ENTRIES + 5))
     assert len(await read(f"file://{tmp_path}")) == MOST_ENTRIES
+
+
+async def test_a_flood_is_read_no_further_than_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes hold millions of entries: they are not all made, nor where all else has to wait."""
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(b"{}\n" * 4_000_000))
+    made: list[bool] = []
+
+    def entry(line: bytes) -> object:
+        made.append(threading.current_thread() is threading.main_thread())
+        return {}
+
+    monkeypatch.setattr(json, "loads", entry)
+    assert [one async for one in LogStore(tmp_path.as_uri(), ZONE).entries()] == [{}] * MOST_ENTRIES
+    assert MOST_ENTRIES <= len(made) < 200_000 and not any(made)
+
+
+async def test_lines_of_an_object_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their length as well; what lies on the edge of two parts is one line, and the last one needs no end."""
+    monkeypatch.setattr(log_entries, "LONGEST_LINE", 2 * log_entries._PART)
+    long, short = ({"n": n, "x": "x" * log_entries._PART * size} for n, size in ((1, 3), (2, 1)))
+    lines = "\n".join(map(json.dumps, ({"n": 0}, long, short, {"n": 3}, "no", {"n": 4}))).encode()
+    for written in (lines, gzip.compress(lines)):
+        (tmp_path / "a.log").write_bytes(written)
+        assert await read(tmp_path.as_uri()) == [0, 2, 3, 4]
+    monkeypatch.setattr(log_entries, "MOST_LINES", 4)
+    assert await read(tmp_path.as_uri()) == [0, 2, 3]
+
+
+async def test_what_is_not_whole_counts_for_nothing(tmp_path: Path) -> None:
+    """Nor does what comes before the damage; members may follow each other."""
+    whole = gzip.compress(b'{"n": 1}\n' * 100_000)
+    (tmp_path / "a.log.gz").write_bytes(whole[:-3])
+    assert await read(tmp_path.as_uri()) == []
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(b'{"n": 1}\n') * 2)
+    assert await read(tmp_path.as_uri()) == [1, 1]
 
 
 async def test_before_the_first_batch_there_is_nothing(tmp_path: Path) -> None:

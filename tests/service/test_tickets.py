@@ -13,6 +13,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from edgeshift.campaign_file.spec import TicketSpec
+from edgeshift.runtime.safe_text import hides
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.stores.tickets import (
     FolderTickets,
@@ -210,6 +211,15 @@ async def test_a_webhook_that_is_kept_elsewhere_is_repeated_nowhere(monkeypatch:
     assert asked[0].path.startswith(f"/{key}")
     for text in (str(raised.value), repr(system), found.location):
         assert key not in text and query not in text
+
+
+async def test_where_a_ticket_is_has_one_line() -> None:
+    """A receiver could write more of them into a terminal, or its commands."""
+    place = "x:\\nzone b.example: migrated\\u001b[2J" + "y" * 600
+    async with raw_service(lambda request: http(201, b'{"url": "' + place.encode() + b'"}')) as desk:
+        opened = await WebhookTickets(f"http://127.0.0.1:{desk.port}/").open(ticket())
+    assert opened.location.startswith("x:") and len(opened.location) == 500
+    assert not any(map(hides, opened.location))
 
 
 async def test_a_campaign_names_its_ticket_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

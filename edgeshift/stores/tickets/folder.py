@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from edgeshift.runtime.files import path_named
 from edgeshift.stores.tickets.ticket import Key, Ticket, TicketRef, TicketsMisconfigured, TicketsUnavailable
 
 _HEADER = ("key", "zone_id", "zone_name", "account", "cause", "campaign")
@@ -19,11 +20,15 @@ class FolderTickets:
     """One Markdown file per ticket, with a header between two lines of ``---``.
 
     A file appears whole or not at all, and never twice: it is written under a hidden name and linked to its
-    own, which fails where that name is taken. To close a ticket, move or delete its file.
+    own, which fails where that name is taken. To close a ticket, move or delete its file. Raises
+    TicketsMisconfigured for what can be no folder.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._folder = Path(folder).expanduser().absolute()
+        try:
+            self._folder = path_named(folder).absolute()
+        except OSError as why:
+            raise TicketsMisconfigured(f"tickets.folder: {folder}: {why.strerror}") from None
 
     async def open(self, ticket: Ticket) -> TicketRef:
         """Create the ticket's file, unless there is one. Raises TicketsUnavailable."""

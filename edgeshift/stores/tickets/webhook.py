@@ -11,7 +11,9 @@ import httpx
 from pydantic import SecretStr
 
 from edgeshift.model.addresses import PLAIN_TICKETS, is_loopback_host
+from edgeshift.runtime.proxies import BadProxy, proxy_at
 from edgeshift.runtime.redaction import redact_text
+from edgeshift.runtime.safe_text import one_line
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api.envelope import is_page
 from edgeshift.stores.tickets.ticket import (
@@ -49,21 +51,15 @@ class WebhookTickets:
         limit: float = 30.0,
         path_shown: bool = True,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-            raise TicketsMisconfigured(
-                "tickets.webhook: write it as https://HOST/PATH, without user or password"
-            )
-        if parts.scheme == "http" and not is_loopback_host(parts.hostname):
-            raise TicketsMisconfigured(f"tickets.webhook: {PLAIN_TICKETS}")
         self._url = url
-        self._at = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}"
-        self._at += parts.path if path_shown else ""
-        self._headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
-        self._proxy = _proxy(proxy)
+        self._at = _shown(url, path_shown=path_shown)
+        self._headers = {"Authorization": f"Bearer {_header_value(secret)}"} if secret else {}
         self._limit = limit
         try:
+            self._proxy = proxy_at(proxy)
             self._tls = tls_context(ca_file)
+        except BadProxy as bad:
+            raise TicketsMisconfigured(f"tickets: the proxy cannot be used: {bad}") from None
         except BadCaFile as bad:
             raise TicketsMisconfigured(str(bad)) from None
 
@@ -115,11 +111,35 @@ class WebhookTickets:
         if not isinstance(found, str):
             return self._at
         try:
-            # A receiver may repeat what it was called by.
-            return redact_text(urljoin(self._at, found))[:500]
+            # A receiver may repeat what it was called by, and more than an address.
+            return one_line(redact_text(urljoin(self._at, found)), 500)
         except ValueError:
             # No address: the ticket is there all the same.
             return self._at
+
+
+def _shown(url: str, *, path_shown: bool) -> str:
+    """A receiver as texts name it. Raises TicketsMisconfigured, which repeats nothing: it may be a secret."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):
+        parts, port = urlsplit(""), ""
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise TicketsMisconfigured("tickets.webhook: write it as https://HOST/PATH, without user or password")
+    if parts.scheme == "http" and not is_loopback_host(parts.hostname):
+        raise TicketsMisconfigured(f"tickets.webhook: {PLAIN_TICKETS}")
+    return f"{parts.scheme}://{parts.hostname}{port}{parts.path if path_shown else ''}"
+
+
+def _header_value(secret: SecretStr) -> str:
+    value = secret.get_secret_value()
+    if not value.isascii() or not value.isprintable():
+        raise TicketsMisconfigured(
+            "tickets.secret: it has characters that no header may carry: one line of printable ASCII is right"
+        )
+    return value
 
 
 async def _read(answer: httpx.Response) -> bytes:
@@ -132,19 +152,3 @@ async def _read(answer: httpx.Response) -> bytes:
         if len(body) > LARGEST_ANSWER:
             break
     return bytes(body[:LARGEST_ANSWER])
-
-
-def _proxy(proxy: str | None) -> httpx.Proxy | None:
-    """Raises TicketsMisconfigured, which does not repeat it: it may hold a password."""
-    if proxy is None:
-        return None
-    try:
-        parts = urlsplit(proxy)
-        wrong = parts.scheme not in ("http", "https") or not parts.hostname
-    except ValueError:
-        wrong = True
-    if wrong:
-        raise TicketsMisconfigured(
-            "tickets: write the proxy as http://[USER:PASSWORD@]HOST:PORT (it is not repeated here)"
-        )
-    return httpx.Proxy(proxy)

@@ -5,7 +5,6 @@ them.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ from edgeshift.campaign_file.spec import CredentialSpec
 from edgeshift.model.fleet import DEFAULT_AREA, Area, has_to_be_named, named_for
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet
 from edgeshift.testbed.stack.parts import STACK
-from edgeshift.testbed.stack.paths import StackError, StackPaths
+from edgeshift.testbed.stack.paths import StackError, StackPaths, put
 
 _NEEDED = ("account:read", "zone:read", "waf:edit", "firewall:read", "page_rules:read", "zone_settings:read")
 
@@ -26,11 +25,7 @@ def credential_file(places: StackPaths, label: str) -> Path:
 def keep_credentials(places: StackPaths, fleet: Fleet) -> None:
     """A file a credential, for this user alone, so that a campaign file can refer to it."""
     for credential in fleet.credentials:
-        descriptor = os.open(
-            credential_file(places, credential.label), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-        )
-        with os.fdopen(descriptor, "w") as file:
-            file.write(credential.value)
+        put(credential_file(places, credential.label), credential.value)
 
 
 def credential_specs(places: StackPaths, fleet: Fleet) -> tuple[CredentialSpec, ...]:

@@ -8,12 +8,14 @@ import fcntl
 import os
 import random
 import socket
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from edgeshift.model.exit_codes import ExitCode
 from edgeshift.model.fleet import Area, named_for
@@ -58,7 +60,7 @@ class StackFile(BaseModel):
     and roots.
     """
 
-    pid: int
+    pid: Annotated[int, Field(gt=0)]
     address: str
     namespace: str
     ui: str | None
@@ -85,7 +87,8 @@ class StackPaths:
     """The paths of a stack's folder. ``tickets``: where its tickets go, if not into it."""
 
     def __init__(self, folder: Path, tickets: Path | None = None) -> None:
-        self.folder = folder.expanduser().resolve()
+        self._asked = folder.expanduser()
+        self.folder = self._asked.resolve()
         self.temporal = self.folder / "temporal"
         self.simulator = self.folder / "simulator"
         self.archive = self.folder / "archive"
@@ -103,13 +106,20 @@ class StackPaths:
 
     def make(self) -> None:
         """Make the folders, for their owner alone, also those of before. Raises StackError where that is
-        impossible.
+        impossible, and where something is a link or of somebody else: it may have come with a repository, and
+        what a stack writes would be written there.
         """
         inside = (self.temporal, self.simulator, self.archive, self.tickets, self.logs, self.credentials)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _own(self._asked)
+            for path in self.folder.iterdir():
+                _own(path)
             for folder in inside:
                 folder.mkdir(mode=0o700, exist_ok=True)
+            for folder in (self.temporal, self.simulator, self.logs, self.credentials):
+                for path in folder.iterdir():
+                    _own(path)
             # The folder itself may have been there, for other things.
             tighten([*inside, *(path for path in self.folder.iterdir() if path.suffix in OWN_FILES)])
         except OSError as error:
@@ -121,7 +131,11 @@ class StackPaths:
     def held(self) -> Iterator[None]:
         """Hold the folder for one stack. Raises StackRuns when another one has it; ends with the process."""
         path = self.folder / "lock"
-        with path.open("a+") as lock:
+        try:
+            found = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StackError(f"{path}: {error.strerror}", "remove it") from None
+        with os.fdopen(found, "a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -161,7 +175,7 @@ class StackPaths:
                     chosen[name] = usual if usual not in taken and _free(usual) else _any_port(taken=taken)
             reserved_ports.mine.update(chosen.values())
         ports = Ports(**chosen)
-        path.write_text(ports.model_dump_json(indent=2) + "\n")
+        put(path, ports.model_dump_json(indent=2) + "\n")
         return ports
 
 
@@ -170,9 +184,35 @@ def read_stack_file(folder: Path) -> StackFile | None:
     try:
         found = StackFile.model_validate_json((folder / "stack.json").read_bytes())
         os.kill(found.pid, 0)
-    except (OSError, ValidationError):
+    except (OSError, ValidationError, OverflowError):
         return None
     return found
+
+
+def put(path: Path, text: str) -> None:
+    """Write one of a stack's files, whole and for its owner alone. A link in its place is replaced."""
+    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _own(path: Path) -> None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        # A stack that runs here has taken it away meanwhile: the lock says so.
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise StackError(f"{path} is a link", "remove it, or name another --folder")
+    if found.st_uid != os.getuid():
+        raise StackError(
+            f"{path} belongs to somebody else (user {found.st_uid})", "name another --folder, one of your own"
+        )
 
 
 def _free(port: int) -> bool:

@@ -19,7 +19,7 @@ from edgeshift.testbed.invariants.control import Control, ControlError
 from edgeshift.testbed.simulator.fleet_file import Fleet, dump_fleet, load_fleet
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import campaign_text, credential_specs, keep_credentials
-from edgeshift.testbed.stack.paths import StackError, StackFile, StackPaths
+from edgeshift.testbed.stack.paths import StackError, StackFile, StackPaths, put
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from edgeshift.testbed.temporal_server.fetching import Progress, print_progress
 
@@ -250,7 +250,7 @@ def _kept_scale(places: StackPaths, given: float | None) -> float:
             return max(1.0, float(path.read_text()))
         except (OSError, ValueError):
             return 1.0
-    path.write_text(f"{given:g}\n")
+    put(path, f"{given:g}\n")
     return given
 
 
@@ -261,10 +261,9 @@ def _tell_others(found: Stack) -> None:
     places = found.places
     for area in Area:
         if not (path := places.campaign_of(area)).exists():
-            path.write_text(
-                campaign_text(places, found.fleet, found.service, found.time_scale, area, found.edge)
-            )
-    places.stack_file.write_text(
+            put(path, campaign_text(places, found.fleet, found.service, found.time_scale, area, found.edge))
+    put(
+        places.stack_file,
         StackFile(
             pid=os.getpid(),
             address=found.address,
@@ -279,5 +278,5 @@ def _tell_others(found: Stack) -> None:
             edge=found.edge,
             authority=str(places.authority),
         ).model_dump_json(indent=2)
-        + "\n"
+        + "\n",
     )
