@@ -10,6 +10,7 @@ from edgeshift.campaign_file.forecast import zones_a_second
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Callers, CampaignStart, ZonePolicy
 from edgeshift.model.fleet import Wave
+from edgeshift.model.window import MORE, MORE_BOUNDED
 
 
 def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
@@ -66,6 +67,7 @@ def campaign_start(
         waves=waves,
         window=spec.largest_window,
         grows_by=zones_a_second(scaled) if spec.window == "auto" else None,
+        grows_in=MORE if area_of(spec.area).reversible else MORE_BOUNDED,
         advance_percent=spec.advance.percent,
         advance_failures=spec.advance.failures,
         lease=scaled.commit.lease,

@@ -15,6 +15,7 @@ from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Wave
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice, Decision, Digest
+from edgeshift.model.window import MORE
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 
@@ -38,8 +39,9 @@ class CampaignStart(Message):
     well. ``callers``: with which credential each target calls, where they are several. ``carried``: the state
     of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``: events of one
     run after which the campaign goes on in a new one. ``grows_by``: zones a second that the rate limit
-    allows, where the window sizes itself, up to ``window``; None where it is fixed. ``archive``: the identity
-    of the archive that it was started with.
+    allows, where the window sizes itself, up to ``window``; None where it is fixed. ``grows_in``: for how
+    many more zones each success makes room there. ``archive``: the identity of the archive that it was
+    started with.
     """
 
     name: str
@@ -64,6 +66,7 @@ class CampaignStart(Message):
     again: Again | None = None
     most_events: int = 2_000
     grows_by: float | None = None
+    grows_in: int = MORE
     archive: str = Field(default="", max_length=32)
 
     def arguments(self) -> tuple[CampaignStart, bytes]:
