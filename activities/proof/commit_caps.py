@@ -115,8 +115,9 @@ class CommitCaps:
     async def _next(self, cap: Cap, places: _Places) -> int:
         """The lowest place that is not known to be taken, or the number of places."""
         while places.lowest < cap.most:
-            if places.missed >= LISTED_AFTER:
-                # Nothing is ever given back: what is known to be taken stays so.
+            if places.missed >= max(LISTED_AFTER, len(places.taken) // 4):
+                # Nothing is ever given back: what is known to be taken stays so. Beside other workers most
+                # places are others', and to list many for each commit takes longer than to come upon a few.
                 places.missed = 0
                 places.taken |= {key.rpartition("/")[2] async for key in self._archive.list(cap.name)}
             if str(places.lowest) not in places.taken:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence, Set
@@ -112,9 +111,8 @@ class People:
         async def look() -> None:
             self._note(await summary(self._client, self._options.campaign))
 
-        while True:
-            await self._ask("status", look)
-            await asyncio.sleep(self._options.status_every)
+        async for due in beat(self._options.status_every):
+            await self._ask("status", look, due)
 
     def _note(self, found: CampaignSummary) -> None:
         self._spec = found.spec
@@ -134,14 +132,15 @@ class People:
         """Sign what is new; where nothing is, one that was signed before, as somebody does who signs a wave
         again.
         """
-        for turn in itertools.count():
-            await asyncio.sleep(self._options.sign_every)
+        turn = 0
+        async for due in beat(self._options.sign_every):
+            turn += 1
             fresh = self._fresh()
             again = sorted(self._signed)
             if chosen := fresh[:MOST_SIGNED] or again[turn % max(1, len(again)) :][:1]:
-                await self._sign_these(chosen)
+                await self._sign_these(chosen, due)
 
-    async def _sign_these(self, fingerprints: Sequence[str]) -> None:
+    async def _sign_these(self, fingerprints: Sequence[str], due: float) -> None:
         async def sign() -> None:
             name, said = self._options.campaign, "read"
             await self._pens[APPROVER].fingerprints(
@@ -153,7 +152,7 @@ class People:
             self._signed |= set(fingerprints)
 
         at = datetime.now(UTC)
-        await self._ask("sign_off", sign)
+        await self._ask("sign_off", sign, due)
         # Also where no answer came: it may count.
         for one in fingerprints:
             self._write("signature", Signature(by=APPROVER, choice="approve", digest=one, at=at))
@@ -202,11 +201,14 @@ class People:
                     ),
                 )
 
-    async def _ask(self, kind: Kind, call: Callable[[], Awaitable[None]]) -> Exception | None:
+    async def _ask(
+        self, kind: Kind, call: Callable[[], Awaitable[None]], due: float | None = None
+    ) -> Exception | None:
         """Ask, and note how long the answer took; why there was none. What a campaign refuses since it has
-        closed meanwhile is no answer of it.
+        closed meanwhile is no answer of it. ``due``: when it was to be asked, by ``time.perf_counter``, from
+        which on it counts.
         """
-        at, began = datetime.now(UTC), time.perf_counter()
+        at, began = datetime.now(UTC), time.perf_counter() if due is None else due
         trouble: Exception | None = None
         try:
             async with asyncio.timeout(PATIENCE):
@@ -221,6 +223,17 @@ class People:
 
     def _write(self, what: str, record: BaseModel) -> None:
         self._file.write(f"{what} {record.model_dump_json()}\n")
+
+
+async def beat(every: float) -> AsyncIterator[float]:
+    """Moments in equal distances, by ``time.perf_counter``, each as soon as it has come. What kept whoever
+    asks from some of them does not leave these out: who waits for an answer of ten seconds had ten questions.
+    """
+    due = time.perf_counter()
+    while True:
+        due += every
+        await asyncio.sleep(due - time.perf_counter())
+        yield due
 
 
 def next_signed(known: Set[str], signed: Set[str], most: int | None) -> list[str]:

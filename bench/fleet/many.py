@@ -22,7 +22,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from bench.fleet import figures
-from bench.fleet.asking import AWAITING
+from bench.fleet.asking import AWAITING, PATIENCE, beat
 from bench.fleet.campaign import Course, Say, options_of, spec_of, until_served
 from bench.fleet.growing import Growing
 from bench.fleet.growing import series as grown
@@ -327,19 +327,21 @@ class _Scene:
         }
 
     async def _until(self, there: Callable[[dict[str, int]], bool]) -> list[float]:
-        """Ask for the campaign's standing until it is there; the seconds of each answer."""
+        """Ask for the campaign's standing until it is there; the seconds of each answer since its question
+        was due. One that did not come took as long as anybody waits.
+        """
         seconds: list[float] = []
-        while True:
-            began = time.perf_counter()
+        async for due in beat(2.0):
             try:
                 places = (await summary(self._client, self._spec.name)).places
             except OperationError as error:
                 self._say(f"{self._many.name}: no answer: {error}")
-                places = {}
-            seconds.append(time.perf_counter() - began)
+                seconds.append(max(PATIENCE, time.perf_counter() - due))
+                continue
+            seconds.append(time.perf_counter() - due)
             if there(places):
-                return seconds
-            await asyncio.sleep(2.0)
+                break
+        return seconds
 
     async def _double_commits(self) -> int:
         """Zones with more than one commit that took effect, by the journal."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from statistics import mean
 from typing import Any
 
 from bench.fleet import figures
@@ -51,9 +50,10 @@ def by_user(
     """What each user's calls used of its own limit while it had work, the last one's without its outage; and
     how the others did meanwhile.
 
-    ``others_kept``: what the others used of their limits during the outage, in what they used just before it,
-    in as long a time at most; None where one had no work then. ``calls_in_vain``: the last user's during the
-    outage. ``back_in_seconds``: from its end until a call of the last user was answered.
+    ``others_kept``: what another one used of its limit during the outage, in what it used just before it, in
+    as long a time at most: of the others, the one that kept least; None where one had no work then.
+    ``calls_in_vain``: the last user's during the outage. ``back_in_seconds``: from its end until a call of
+    the last user was answered.
     """
     own = {user: [call for call in calls if call.user == user] for user in users}
     *others, last = users
@@ -74,9 +74,7 @@ def by_user(
     answered = [call.time for call in own[last] if call.time >= end and call.status == 200]
     return found | {
         "outage_seconds": round((end - begin).total_seconds(), 1),
-        "others_kept": figures.rounded(
-            None if None in kept else mean(one for one in kept if one is not None)
-        ),
+        "others_kept": figures.rounded(None if None in kept else min(one for one in kept if one is not None)),
         "calls_in_vain": sum(begin <= call.time < end and call.status == 503 for call in own[last]),
         "back_in_seconds": round((min(answered) - end).total_seconds(), 1) if answered else None,
     }

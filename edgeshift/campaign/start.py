@@ -11,6 +11,7 @@ from edgeshift.campaign_file.of_area import times_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Callers, CampaignStart, ZonePolicy
 from edgeshift.model.fleet import Wave
+from edgeshift.model.window import MORE, MORE_BOUNDED
 
 
 def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
@@ -67,6 +68,7 @@ def campaign_start(
         waves=waves,
         window=spec.largest_window,
         grows_by=zones_a_second(scaled) if spec.window == "auto" else None,
+        grows_in=MORE if area_of(spec.area).reversible else MORE_BOUNDED,
         advance_percent=spec.advance.percent,
         advance_failures=spec.advance.failures,
         lease=scaled.commit.lease,

@@ -16,6 +16,7 @@ from edgeshift.model.fleet import Area, Wave
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice, Decision, Digest
 from edgeshift.model.steps import Step
+from edgeshift.model.window import MORE
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 
@@ -41,6 +42,14 @@ class CampaignStart(Message):
     events of one run after which the campaign goes on in a new one. ``grows_by``: zones a second that the
     rate limit allows, where the window sizes itself, up to ``window``; None where it is fixed. ``archive``:
     the identity of the archive that it was started with.
+    zones of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin;
+    empty without a plan. ``covers``: how many zones each target stands for, where it is not one, packed as
+    well. ``callers``: with which credential each target calls, where they are several. ``carried``: the state
+    of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``: events of one
+    run after which the campaign goes on in a new one. ``grows_by``: zones a second that the rate limit
+    allows, where the window sizes itself, up to ``window``; None where it is fixed. ``grows_in``: for how
+    many more zones each success makes room there. ``archive``: the identity of the archive that it was
+    started with.
     """
 
     name: str
@@ -65,6 +74,7 @@ class CampaignStart(Message):
     again: Again | None = None
     most_events: int = 2_000
     grows_by: float | None = None
+    grows_in: int = MORE
     archive: str = Field(default="", max_length=32)
 
     def arguments(self) -> tuple[CampaignStart, bytes]:

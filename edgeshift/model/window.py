@@ -15,7 +15,13 @@ FEW = 5
 MORE = 7
 """Zones that each success makes room for: with every migration's duration the window is eight times as large.
 One more for each only doubles it, and with migrations of five minutes a fleet waits half an hour for a full
-window. What may fail at once is bounded by the failures that are allowed, not by this.
+window.
+"""
+
+MORE_BOUNDED = 63
+"""The same where a change cannot be taken back. What may fail at once is bounded there by the failures that
+are allowed, however fast the window grows: the zones with which it begins open what 1,200 calls in five
+minutes can use.
 """
 
 LEARNS = 0.1
@@ -39,17 +45,17 @@ class Growth(BaseModel):
     size: int = Field(default=FEW, ge=1)
     takes: float = Field(default=0.0, ge=0.0)
 
-    def succeeded(self, took: timedelta | None, zones_a_second: float) -> Growth:
+    def succeeded(self, took: timedelta | None, zones_a_second: float, more: int = MORE) -> Growth:
         """After a zone whose commit took so long to show; None: nobody knows how long by itself.
-        ``zones_a_second``: what the rate limit allows.
+        ``zones_a_second``: what the rate limit allows. ``more``: zones that it makes room for.
         """
         takes = self.takes
         if took is not None:
             seconds = max(0.0, took.total_seconds())
             takes = seconds if not takes else takes + LEARNS * (seconds - takes)
         elif not takes:
-            return Growth(size=self.size + MORE)
-        size = min(self.size + MORE, max(self.size, enough(zones_a_second, takes)))
+            return Growth(size=self.size + more)
+        size = min(self.size + more, max(self.size, enough(zones_a_second, takes)))
         return Growth(size=size, takes=takes)
 
     def at_most(self, zones_a_second: float) -> int:

@@ -4,6 +4,9 @@ processes that call from it (docs/service.md §8).
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from typing import Protocol
+
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.others import Told
 from edgeshift.rate_limit.pacing import Pacer
@@ -24,12 +27,20 @@ def address_terms(per_second: float) -> PaceTerms:
     return PaceTerms(limit=min(max(10, limit), MOST_REQUESTS), window=SECONDS)
 
 
+class OfUser(Pacer, Protocol):
+    """A pacer whose calls may have their slot and wait elsewhere still."""
+
+    def elsewhere(self) -> AbstractContextManager[None]:
+        """While one does."""
+
+
 class ByAddress:
     """A user's pacer whose calls also take their turn among all calls from the same address. It is for
-    processes that call as many users: one user's limit is far below.
+    processes that call as many users: one user's limit is far below. No more than a few calls that have
+    their user's slot wait for the address: once others call less, they would all leave beside later ones.
     """
 
-    def __init__(self, user: Pacer, address: Pacer) -> None:
+    def __init__(self, user: OfUser, address: Pacer) -> None:
         self._user = user
         self._address = address
 
@@ -44,7 +55,8 @@ class ByAddress:
         """
         await self._user.acquire(lane, credential)
         try:
-            await self._address.acquire(lane)
+            with self._user.elsewhere():
+                await self._address.acquire(lane)
         except BaseException:
             self._user.ended(Fate.NOT_MADE, credential=credential)
             raise

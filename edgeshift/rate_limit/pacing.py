@@ -13,8 +13,8 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from edgeshift.rate_limit.breaker import Breaker, Fate
@@ -42,6 +42,9 @@ _AHEAD_AT_MOST = 2.75
 
 _UNUSED = 0.05
 """The part of the slots since the last lease that may pass without anybody who waits: more would be spent."""
+
+_ELSEWHERE = 3
+"""Calls that may have their slot and wait elsewhere still: they leave together with those of later slots."""
 
 _HAIR = 1e-9
 
@@ -88,8 +91,8 @@ class SlotPacer:
         self,
         lease_source: LeaseSource,
         *,
-        on_blocked: Callable[[float], Awaitable[None]] | None = None,
-        on_held: Callable[[OpenCircuit], Awaitable[None]] | None = None,
+        on_blocked: Callable[[float], Coroutine[None, None, None]] | None = None,
+        on_held: Callable[[OpenCircuit], Coroutine[None, None, None]] | None = None,
         minute: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
         user: str = "",
@@ -110,6 +113,7 @@ class SlotPacer:
         self._keep = 1.0
         self._due = 0.0
         self._used = self._unused = 0
+        self._elsewhere = 0
         self._late = LATEST
         self._differ: deque[float] = deque(maxlen=_ANSWERS)
         self._differ_at_most: deque[float] = deque(maxlen=_ANSWERS)
@@ -175,6 +179,15 @@ class SlotPacer:
         """As long as a slot may be spent late, by the last lease."""
         return self._late
 
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """While a call that had its slot waits for something else: where several do, slots pass unused."""
+        self._elsewhere += 1
+        try:
+            yield
+        finally:
+            self._elsewhere -= 1
+
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
         """Learn what became of a call; calls may be held from now on."""
         self._changed.set()
@@ -182,9 +195,7 @@ class SlotPacer:
             return
         if hold := self._breaker.ended(fate, said, credential):
             self._refuse_held()
-            task = asyncio.create_task(self._tell_held(self._on_held, hold), name="pace: held")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tell(self._on_held(hold), "hold")
 
     def told(self, said: Told, took: float) -> None:
         """Learn how much of the limit is left."""
@@ -197,11 +208,8 @@ class SlotPacer:
     def _refuse_held(self) -> None:
         """Whoever waits for a call that is held now waits in vain."""
 
-        def why(one: Waiting) -> CircuitIsOpen | None:
-            hold = self._breaker.stops(one.credential)
-            return CircuitIsOpen(hold) if hold is not None else None
-
-        self._line.refuse(why)
+        stops = self._breaker.stops
+        self._line.refuse(lambda one: CircuitIsOpen(hold) if (hold := stops(one.credential)) else None)
 
     def _is_blocked_for(self, seconds: float) -> bool:
         return self._blocked_until - self._clock() > seconds
@@ -238,9 +246,7 @@ class SlotPacer:
         self._refuse_impatient()
         self._changed.set()
         if self._on_blocked is not None:
-            task = asyncio.create_task(self._tell_blocked(self._on_blocked, seconds), name="pace: blocked")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tell(self._on_blocked(seconds), "block")
 
     async def aclose(self) -> None:
         """End the pacer's own tasks; whoever waits still is cancelled."""
@@ -282,6 +288,8 @@ class SlotPacer:
 
     def _is_due(self, now: float) -> bool:
         """Whether the slot that has come is spent; of those that are not, others have the room."""
+        if self._elsewhere >= _ELSEWHERE:
+            return False
         self._due += self._keep * self._window.share(now)
         if self._due < 1 - _HAIR:
             return False
@@ -317,8 +325,9 @@ class SlotPacer:
         asked, news = self._clock(), self._breaker.news
         try:
             answer = await self._lease(want, lane)
-        except TurnRefused as why:
-            self._fail(why)
+        except TurnRefused as failure:
+            why = failure
+            self._line.refuse(lambda one: why)
         else:
             self._keep_slots(answer, asked, want, lane, news)
         finally:
@@ -365,9 +374,6 @@ class SlotPacer:
         """Seconds ahead of a need that slots are asked for."""
         return min(max(_AHEAD, 2 * max(self._took, default=0.0)), _AHEAD_AT_MOST)
 
-    def _fail(self, why: TurnRefused) -> None:
-        self._line.refuse(lambda one: why)
-
     def _may_go(self, waiting: Waiting) -> bool:
         return self._breaker.may_go(waiting.credential)
 
@@ -381,14 +387,13 @@ class SlotPacer:
             async with asyncio.timeout(None if seconds is None else max(0.0, seconds)):
                 await self._changed.wait()
 
-    async def _tell_held(self, tell: Callable[[OpenCircuit], Awaitable[None]], hold: OpenCircuit) -> None:
-        try:
-            await tell(hold)
-        except Exception as why:  # this process holds back until it hears otherwise
-            _log.warning("the other processes of this user were not told of a hold: %s", type(why).__name__)
+    def _tell(self, telling: Coroutine[None, None, None], of: str) -> None:
+        async def told() -> None:
+            try:
+                await telling
+            except Exception as why:  # this process holds back until it hears otherwise
+                _log.warning("other processes of this user were not told of a %s: %s", of, type(why).__name__)
 
-    async def _tell_blocked(self, tell: Callable[[float], Awaitable[None]], seconds: float) -> None:
-        try:
-            await tell(seconds)
-        except Exception as why:  # this process holds back all the same
-            _log.warning("the other processes of this user were not told of a block: %s", type(why).__name__)
+        task = asyncio.create_task(told(), name=f"pace: a {of}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

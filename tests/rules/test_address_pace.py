@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import pytest
 
 from edgeshift.rate_limit.address import ByAddress, address_terms
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import NoLease
+from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.slots import SlotBook, lease
-from edgeshift.rate_limit.terms import Lane
+from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.rate_limit.unpaced import Unpaced
+from tests.service.test_full_pace import fullest
+from tests.service.test_pacing import skipping
 
 HOLDERS = 5
 
@@ -47,6 +51,9 @@ class Counting(Unpaced):
 
     def __init__(self) -> None:
         self.fates: list[Fate] = []
+
+    def elsewhere(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
         self.fates.append(fate)
@@ -85,3 +92,31 @@ async def test_what_becomes_of_a_call_is_told_to_both() -> None:
     await pacer.acquire(Lane.NORMAL)
     pacer.ended(Fate.ANSWERED)
     assert (user.fates, address.fates) == ([Fate.ANSWERED], [Fate.ANSWERED])
+
+
+def test_few_calls_that_have_their_users_slot_wait_for_the_address() -> None:
+    """They leave together once other users call less. The slots that pass meanwhile are nobody's."""
+    terms = PaceTerms(limit=400, window=10.0, block=1.0)
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        user, free, made = LocalPacer(terms, clock=clock), asyncio.Event(), []
+
+        class Taken(Unpaced):
+            async def acquire(self, lane: Lane, credential: str = "") -> None:
+                await free.wait()
+
+        async def call() -> None:
+            await ByAddress(user, Taken()).acquire(Lane.NORMAL)
+            made.append(clock())
+
+        calls = [asyncio.create_task(call()) for _ in range(400)]
+        await asyncio.sleep(9)
+        assert made == []
+        free.set()
+        await asyncio.sleep(0.01)
+        assert 1 <= len(made) <= 4
+        await asyncio.gather(*calls)
+        assert fullest(made, 2.0) <= 2 * terms.rate + 6
+        await user.aclose()
+
+    skipping(scenario)

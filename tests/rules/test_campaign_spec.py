@@ -14,6 +14,7 @@ from edgeshift.campaign.start import campaign_start, zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec, ValidationMode
 from edgeshift.messages import CampaignStart
 from edgeshift.model.fleet import Area, Wave
+from edgeshift.model.window import MORE, MORE_BOUNDED
 
 SMALLEST = {"name": "waf-2026", "targets": {"all": True}}
 
@@ -284,6 +285,16 @@ def test_a_zone_gets_what_it_needs_of_the_policy() -> None:
     assert (policy.poll, policy.request_limit) == (timedelta(seconds=3), timedelta(seconds=4))
     assert (policy.patience, policy.waits_for_support) == (timedelta(minutes=5), timedelta(days=6))
     assert policy.delete_overrides and policy.resend_unchanged == 1
+
+
+@pytest.mark.parametrize(("area", "more"), [("waf", MORE_BOUNDED), ("esc", MORE)])
+def test_a_change_that_can_be_taken_back_lets_its_window_grow_slower(area: str, more: int) -> None:
+    """No failures bound how many of its zones are at work."""
+    found = spec(area=area, window="auto")
+    start = campaign_start(
+        found, "a" * 64, targets="b" * 64, count=3, waves=(), enterprise="", started_by="ann"
+    )
+    assert start.grows_in == more
 
 
 def test_a_campaign_starts_with_scaled_durations_and_the_spec_as_it_was_written() -> None:

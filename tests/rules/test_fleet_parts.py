@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bench.fleet.asking import beat
 from bench.fleet.campaign import Course, spec_of
 from bench.fleet.growing import series
 from bench.fleet.parts import PARTS, chosen
@@ -61,6 +64,28 @@ def test_what_others_use_during_an_outage_is_compared_with_before() -> None:
     assert found["others_kept"] == 0.5, found
     assert (found["calls_in_vain"], found["back_in_seconds"], found["outage_seconds"]) == (2, 4.0, 10.0)
     assert found["quota_used_by_user"] == {"a@x": pytest.approx(26 / 34.5, abs=1e-4), "b@x": 0.4}
+
+
+def test_of_several_others_the_one_that_kept_least_counts() -> None:
+    """One that is slowed by another's outage is not made good by one that is not."""
+    even, half = [call(at + 0.5, "a") for at in range(30)], [*range(20), *range(20, 30, 2)]
+    slowed = [call(at + 0.5, "c") for at in half]
+    ends = [commit(35, user) for user in ("a", "b", "c")]
+    calls = sorted([*even, *slowed, call(20, "b", status=503), *ends], key=lambda one: one.time)
+    users = {"a": "a@x", "c": "c@x", "b": "b@x"}
+    assert by_user(calls, users, 1.0, (), [(after(20), after(30))])["others_kept"] == 0.5
+
+
+async def test_what_a_late_answer_kept_from_being_asked_counts() -> None:
+    """Of a hundred moments, an answer of ten of them is ten questions that waited."""
+    seconds: list[float] = []
+    async for due in beat(0.02):
+        if len(seconds) == 20:
+            await asyncio.sleep(0.2)
+        seconds.append(time.perf_counter() - due)
+        if len(seconds) == 60:
+            break
+    assert sum(one > 0.03 for one in seconds) >= 7
 
 
 def test_a_long_course_makes_a_campaign_file_that_is_read() -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.model.window import FEW, MORE, Growth, enough
+from edgeshift.model.window import FEW, MORE, MORE_BOUNDED, Growth, enough
 
 FIVE_MINUTES = timedelta(minutes=5)
 
@@ -29,6 +29,14 @@ def test_each_success_lets_some_more_zones_begin() -> None:
     sizes = [grown(number, FIVE_MINUTES, 0.8).size for number in range(4)]
     assert sizes == [FEW, FEW + 7, FEW + 14, FEW + 21]
     assert grown(FEW, FIVE_MINUTES, 0.8).size == 8 * FEW
+
+
+def test_the_first_zones_open_the_whole_window_where_failures_bound_it() -> None:
+    """At 0.8 zones a second and five minutes each: 240 zones use all of the limit."""
+    found = Growth()
+    for _ in range(FEW):
+        found = found.succeeded(FIVE_MINUTES, 0.8, MORE_BOUNDED)
+    assert 240 <= found.at_most(0.8) <= 360
 
 
 def test_it_stops_at_what_the_limit_can_use() -> None:

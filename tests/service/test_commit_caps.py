@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,26 @@ async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_pat
     found = [await went(worker, 1, 12) for _ in range(8) for worker in (one, one, other)]
     assert found == [True] * 12 + [False] * 12
     assert await went(other, 2, 1) and not await went(one, 2, 1)
+
+
+async def test_workers_beside_each_other_seldom_list_all_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most places are others', and a campaign of 100,000 has as many: to list them takes a second or more."""
+    archive, listed = Archive(tmp_path / "archive"), []
+    records, list_all = WorkerRecords(None, archive, SystemClock()), archive.list
+
+    def noted(name: str) -> AsyncIterator[str]:
+        listed.append(name)
+        return list_all(name)
+
+    monkeypatch.setattr(archive, "list", noted)
+    workers = [CommitCaps(archive, records) for _ in range(4)]
+    cap = Cap("commits/campaign/wide", 100_000, "of the campaign")
+    for number in range(400):
+        assert await workers[number % 4].take([cap], f"permit-{number}") is None
+    assert 0 < len(listed) < 100
+    assert len([key async for key in list_all(cap.name)]) == 400
 
 
 async def test_a_cap_that_has_no_place_left_uses_up_none_of_the_others(tmp_path: Path) -> None:

@@ -45,4 +45,4 @@ class Window:
     def grow(self, took: timedelta | None) -> None:
         """A zone has succeeded, and its change took so long to show, where that is known."""
         if (most := self._state.start.grows_by) is not None:
-            self._state.growth = self._state.growth.succeeded(took, most)
+            self._state.growth = self._state.growth.succeeded(took, most, self._state.start.grows_in)
