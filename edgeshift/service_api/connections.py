@@ -7,6 +7,7 @@ that have been idle for too long are looked at.
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import time
 from collections import deque
@@ -48,6 +49,8 @@ class ServerConnections:
         self._more = {"timeout": httpx.Timeout(limit, connect=connect).as_dict()}
         self._idle: deque[tuple[float, httpx.AsyncHTTPTransport]] = deque()
         self._closed = False
+        self._later: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
 
     def request(self, method: str, url: str, params: Mapping[str, str] | None, body: Any) -> httpx.Request:
         """A request. ``body``: what is sent as JSON, or None."""
@@ -74,6 +77,8 @@ class ServerConnections:
         self._idle.append((self._clock(), one))
         if self._closed:
             await self.aclose()
+        elif self._later is None:
+            self._look_later()
 
     @asynccontextmanager
     async def fresh(self) -> AsyncIterator[httpx.AsyncHTTPTransport]:
@@ -85,6 +90,16 @@ class ServerConnections:
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=keep, keepalive_expiry=None)
         return httpx.AsyncHTTPTransport(verify=self._tls, proxy=self._proxy, limits=limits, trust_env=False)
 
+    def _look_later(self) -> None:
+        """Also where nobody calls any more, as of a campaign that is over: each holds a socket."""
+        self._later = asyncio.get_running_loop().call_later(KEPT_ALIVE + 1, self._look)
+
+    def _look(self) -> None:
+        self._later = None
+        self._closing = asyncio.create_task(self._close_the_old(), name="connections: close the old")
+        if self._idle:
+            self._look_later()
+
     async def _close_the_old(self) -> None:
         while self._idle and self._idle[0][0] < self._clock() - KEPT_ALIVE:
             await self._idle.popleft()[1].aclose()
@@ -92,5 +107,8 @@ class ServerConnections:
     async def aclose(self) -> None:
         """Close those that nobody uses, and the others as soon as they are given back."""
         self._closed = True
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
         while self._idle:
             await self._idle.popleft()[1].aclose()

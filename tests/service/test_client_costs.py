@@ -14,6 +14,7 @@ from edgeshift.runtime.tls import tls_context
 from edgeshift.service_api import Refused, ServiceError, documents, transport
 from edgeshift.service_api.connections import KEPT_ALIVE, ServerConnections
 from edgeshift.service_api.transport import connections_for
+from tests.kit import eventually
 from tests.service.client_kit import BODY, ZONE, client
 from tests.service.raw_service import RawService, Request, envelope, http, raw_service, refusal
 
@@ -131,3 +132,20 @@ def test_what_the_http_client_looks_for_is_there() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert any(one.startswith("sniffio") for one in project["dependencies"])
     assert importlib.util.find_spec("sniffio") is not None
+
+
+async def test_connections_are_closed_also_where_nobody_calls_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of a campaign that is over: its worker goes on for months, and each connection is a descriptor."""
+    monkeypatch.setattr("edgeshift.service_api.connections.KEPT_ALIVE", 0.1)
+    answer = http(200, envelope({"id": ZONE, "name": "a.example"}))
+    async with raw_service(lambda request: answer) as service, client(service, most_connections=20) as calls:
+        await asyncio.gather(*(calls.verify_token() for _ in range(10)), return_exceptions=True)
+        kept = calls._transport._connections
+        assert kept._idle
+
+        async def closed() -> bool:
+            return not kept._idle
+
+        await eventually(closed, 30, "they are closed")
