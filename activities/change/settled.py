@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
-from activities.change.own import run_of
+from activities.change.own import own_of, run_of
 from activities.change.own_changes import NOT_SHOWN, last_change, nothing_showed
 from activities.connections import Connections
 from edgeshift.authority.statements import ResultStatement
@@ -24,10 +24,13 @@ AS_SIGNED = Reason(code=ReasonCode.SEEN_TO_ITS_END)
 
 async def settled_change(connections: Connections, start: ZoneStart) -> ResultStatement | None:
     """What a worker has signed of the last change of the target that may be in force, where that is the
-    campaign's and was watched to its end; or None. Raises ArchiveError.
+    campaign's and was watched to its end; or None. What a campaign of this name has settled that was there
+    before says nothing of this one, which may have sent nothing yet. Raises ArchiveError.
     """
     own = await last_change(connections, start)
     if own is None or own.back or own.record.run is None:
+        return None
+    if not (await own_of(connections, start)).names(own.record):
         return None
     spec, sent = await connections.spec(start.spec), own.record
     # A later attempt, too, may have taken it up and watched it.
