@@ -34,7 +34,9 @@ async def settled_change(connections: Connections, start: ZoneStart) -> ResultSt
         return None
     spec, sent = await connections.spec(start.spec), own.record
     # A later attempt, too, may have taken it up and watched it.
-    found = await connections.results.proven(spec, own.record.run, start.target.zone.id)
+    found = await connections.results.proven(
+        spec, own.record.run, start.target.zone.id, counts=lambda result: result.spec == start.spec
+    )
     result = found.get(ZoneOutcome.SETTLED)
     # Results are told to the second.
     if result is None or result.proposal != sent.digest or result.issued < sent.at.replace(microsecond=0):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,10 +14,19 @@ import pytest
 
 from activities.boundary import named_failures
 from activities.change.intents import seen_through
+from activities.change.own_changes import (
+    commits_of,
+    landed_change,
+    landed_commits,
+    last_change,
+    own_commits,
+)
+from activities.change.rollbacks import settled_before
 from activities.change.settled import unless_settled
 from activities.standing import on_record, signed_end
 from edgeshift.areas.assessment import Verdict
-from edgeshift.messages import Prepared, Watch, Watched, ZoneStart
+from edgeshift.campaign.start import zone_policy
+from edgeshift.messages import ChangeStatus, Prepared, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.documents import put_document
@@ -84,3 +94,122 @@ async def test_what_an_earlier_run_has_settled_is_not_signed_as_settled_for_a_la
         named = there, spec, "second", start.target, 1
         assert not await on_record(*named, settled)
         assert await signed_end(*named) is None
+
+
+SHORT = timedelta(seconds=1)
+"""What a file says of a change that takes no time."""
+
+
+async def planted(door: Guarded) -> ZoneStart:
+    """A message that names a file which nobody has signed a start with."""
+    spec = await other_file(door, migration_limit=SHORT, margin=SHORT)
+    return door.gate.start.model_copy(update={"spec": spec})
+
+
+async def earlier(door: Guarded) -> ZoneStart:
+    """One that names a file with which the campaign was started before."""
+    start = await planted(door)
+    this = door.start
+    await door.begin(spec=start.spec, issued=ago(9))
+    door.start = this
+    return start
+
+
+@pytest.mark.parametrize("named", [planted, earlier])
+async def test_a_commit_may_show_for_as_long_as_the_file_says_by_which_it_was_sent(
+    tmp_path: Path, named: Callable[[Guarded], Awaitable[ZoneStart]]
+) -> None:
+    """By the times of another file it would be over: recorded as one that never showed, a second one would go
+    out while the first may still land.
+    """
+    async with guarded(tmp_path, request_limit="1s") as door:
+        there, start = door.gate.connections, door.gate.start
+        await door.begin(issued=ago(1))
+        await door.approve(issued=ago(0.5))
+        await sent(door, "first", 20 / 3600)
+        other = await named(door)
+        assert await in_activity(lambda: last_change(there, start)) is not None
+
+        async def look() -> tuple[object, ...]:
+            body = await commits_of(there, other, door.gate.body) if named is planted else frozenset()
+            return (
+                await last_change(there, other),
+                await landed_change(there, other),
+                await own_commits(there, other),
+                await landed_commits(there, other),
+                body,
+            )
+
+        assert await in_activity(look) == (None, None, None, None, frozenset())
+        assert (await door.commit(permit=2)).status is ChangeStatus.UNKNOWN
+
+
+async def test_what_an_earlier_start_has_sent_may_show_for_as_long_as_its_file_says(tmp_path: Path) -> None:
+    """The campaign was started again by a file that gives a change less time, and has taken it up."""
+    async with guarded(tmp_path, request_limit="1s") as door:
+        there = door.gate.connections
+        await door.begin(issued=ago(2))
+        await sent(door, "first", 20 / 3600)
+        later = await planted(door)
+        await door.begin(spec=later.spec, issued=ago(0.1))
+        found = await in_activity(lambda: last_change(there, later))
+        assert found is not None and found.may_show and not found.is_over
+        assert found.effect == zone_policy(await there.spec(door.gate.start.spec)).migration_limit
+        await sent(door, "second", 5 / 3600)
+        found = await in_activity(lambda: last_change(there, later))
+        assert found is not None and found.record.start == door.start and not found.is_over
+
+
+@pytest.mark.parametrize("outcome", [ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK])
+async def test_a_result_by_the_file_of_an_earlier_start_is_none_of_a_later_one(
+    tmp_path: Path, outcome: ZoneOutcome
+) -> None:
+    """Whoever names that file has its terms judge: nothing is on record by them, and no way back is kept."""
+    async with guarded(tmp_path) as door:
+        there, start = door.gate.connections, door.gate.start
+        before = await other_file(door)
+        await door.begin(spec=before, issued=ago(9))
+        await door.begin(issued=ago(5))
+        await sent(door, "first", 4)
+        named = there, start.spec, start.campaign_run, start.target, 1
+        by_before = start.model_copy(update={"spec": before})
+
+        async def settled() -> bool:
+            return await settled_before(there, start) is not None
+
+        async def sign(by: ZoneStart) -> None:
+            await there.results.record(by, outcome, proposal=door.digest, seen="")
+
+        await in_activity(lambda: sign(by_before))
+        assert not await on_record(*named, outcome)
+        assert await signed_end(*named) is None
+        assert not await in_activity(settled)
+        await in_activity(lambda: sign(start))
+        assert await on_record(*named, outcome)
+        assert await signed_end(*named) is outcome
+        # Whichever file a message names: nothing is opened again.
+        assert await in_activity(settled) is (outcome is ZoneOutcome.SETTLED)
+        again = await in_activity(lambda: settled_before(there, by_before))
+        assert (again is not None) is (outcome is ZoneOutcome.SETTLED)
+
+
+async def test_what_a_campaign_that_was_started_again_has_taken_up_and_settled_stays_so(
+    tmp_path: Path,
+) -> None:
+    """By its own file, of the proposal that was sent before."""
+    async with guarded(tmp_path) as door:
+        there, start = door.gate.connections, door.gate.start
+        await door.begin(issued=ago(9))
+        await sent(door, "first", 6)
+        later = start.model_copy(update={"campaign_run": "second", "spec": await other_file(door)})
+        await door.begin(spec=later.spec, issued=ago(5))
+
+        async def settle() -> None:
+            own = await last_change(there, later)
+            assert own is not None
+            settled = ZoneOutcome.SETTLED
+            await there.results.record(later, settled, proposal=door.digest, seen="", sent=own.record)
+
+        await in_activity(settle)
+        for by in (start, later):
+            assert await in_activity(partial(settled_before, there, by)) is not None
