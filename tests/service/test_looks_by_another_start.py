@@ -25,10 +25,12 @@ from activities.change.rollbacks import settled_before
 from activities.change.settled import unless_settled
 from activities.standing import on_record, signed_end
 from edgeshift.areas.assessment import Verdict
-from edgeshift.campaign.start import zone_policy
-from edgeshift.messages import ChangeStatus, Prepared, Watch, Watched, ZoneStart
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.authority.loading import RootsFiles
+from edgeshift.campaign.start import campaign_start, zone_policy
+from edgeshift.messages import ChangeStatus, Prepared, Step, Watch, Watched, ZoneStart
+from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.operations.signed import Pen
 from edgeshift.stores.documents import put_document
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.test_may_still_show import begun
@@ -213,3 +215,47 @@ async def test_what_a_campaign_that_was_started_again_has_taken_up_and_settled_s
         await in_activity(settle)
         for by in (start, later):
             assert await in_activity(partial(settled_before, there, by)) is not None
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the same file", "another file"])
+async def test_what_people_agreed_to_under_an_earlier_file_lets_nothing_through(
+    tmp_path: Path, same: bool
+) -> None:
+    """The file that it was started again by may ask for more people, or have left the target out. The way
+    back of what was sent is made.
+    """
+    async with guarded(tmp_path) as door:
+        start = door.gate.start
+        await door.begin(issued=ago(5))
+        await door.approve(issued=ago(4))
+        await sent(door, "first", 3)
+        spec = start.spec if same else await other_file(door)
+        await door.begin(spec=spec, issued=ago(1))
+        result = await door.commit()
+        assert result.status is ChangeStatus.NOTHING_HAPPENED and await door.sent() == 0
+        assert ("by another file" in result.reason) is not same
+        back = await door.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+        # As far as the area lets it, which has no such step.
+        assert "no step roll_back" in back.reason, back
+
+
+async def test_who_starts_again_by_a_clock_that_is_behind_comes_last(tmp_path: Path) -> None:
+    """Else the start before would let nothing of the new one through, by its date."""
+    async with guarded(tmp_path) as door:
+        there, ahead = door.gate.connections, ago(-0.05)
+        await door.begin(issued=ahead)
+        digest = await other_file(door)
+        spec = await there.spec(digest)
+        start = campaign_start(
+            spec,
+            digest,
+            targets=door.targets,
+            count=1,
+            waves=(Wave(number=0, name="all", first=0, end=1),),
+            enterprise="",
+            started_by="olga",
+        )
+        roots = RootsFiles(door.keyring.roots).current()
+        await Pen(door.key("olga"), door.archive, "olga", roots).start(start, spec)
+        again = await there.starts.begun(digest)
+        assert again is not None and again.last and again.statement.issued > ahead
