@@ -16,6 +16,7 @@ from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import campaign_id
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveMissing
 from edgeshift.stores.documents import Intent
 
 
@@ -42,6 +43,9 @@ class Times:
             max(self.on_the_wire, other.on_the_wire),
             max(self.watch, other.watch),
         )
+
+
+NO_TIME = Times(timedelta(0), timedelta(0), timedelta(0))
 
 
 @dataclass(frozen=True)
@@ -79,3 +83,17 @@ async def terms_of(connections: Connections, start: ZoneStart) -> Terms | None:
     if begun is None and await connections.starts.asked_for():
         return None
     return Terms(Times.of(spec), begun)
+
+
+async def times_of(connections: Connections, record: Intent, beside: ZoneStart) -> Times:
+    """Those of the file by which a worker has sent something, for a campaign of whichever name, where that is
+    another one than a message names; no time where it is that one, names no start, or cannot be read. Raises
+    ArchiveError.
+    """
+    start = record.start and await connections.starts.one(record.campaign.partition("/")[2], record.start)
+    if not start or start.spec == beside.spec:
+        return NO_TIME
+    try:
+        return Times.of(await connections.spec(start.spec))
+    except (ArchiveMissing, ArchiveCorrupt):
+        return NO_TIME

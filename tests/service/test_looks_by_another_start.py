@@ -162,6 +162,22 @@ async def test_what_an_earlier_start_has_sent_may_show_for_as_long_as_its_file_s
         assert found is not None and found.record.start == door.start and not found.is_over
 
 
+async def test_nothing_goes_out_beside_what_an_earlier_start_has_sent_as_long_as_its_file_says(
+    tmp_path: Path,
+) -> None:
+    """The campaign was started again by a file that gives a change less time: the first may land after."""
+    async with guarded(tmp_path, request_limit="1s") as door:
+        there = door.gate.connections
+        await door.begin(issued=ago(2))
+        await sent(door, "first", 20 / 3600)
+        later = await planted(door)
+        await door.begin(spec=later.spec, issued=ago(0.1))
+        await door.approve(issued=ago(0.05))
+        policy = zone_policy(await there.spec(later.spec))
+        result = await door.with_start(spec=later.spec, policy=policy).commit(permit=2)
+        assert result.status is ChangeStatus.UNKNOWN and await door.sent() == 0, result
+
+
 @pytest.mark.parametrize("outcome", [ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK])
 async def test_a_result_by_the_file_of_an_earlier_start_is_none_of_a_later_one(
     tmp_path: Path, outcome: ZoneOutcome
