@@ -55,12 +55,15 @@ async def standing_of(
 async def on_record(
     connections: Connections, spec_digest: str, run: str, target: Target, attempt: int, told: ZoneOutcome
 ) -> bool:
-    """Whether a worker has signed this outcome of an attempt. That it was rolled back says nothing of what
-    the campaign has sent since, or may have, where a record of the target cannot be read. ``run``: the
-    campaign's first one. Raises ArchiveError.
+    """Whether a worker has signed this outcome of an attempt, by this very specification. That it was rolled
+    back says nothing of what the campaign has sent since, or may have, where a record of the target cannot be
+    read. ``run``: the campaign's first one. Raises ArchiveError.
     """
     spec = await connections.spec(spec_digest)
-    result = (await connections.results.proven(spec, run, target.zone.id, attempt)).get(told)
+    found = await connections.results.proven(
+        spec, run, target.zone.id, attempt, counts=lambda result: result.spec == spec_digest
+    )
+    result = found.get(told)
     if result is None or told is not ZoneOutcome.ROLLED_BACK:
         return result is not None
     return await _is_last(connections, spec_digest, run, target.zone, spec.area, result)
@@ -69,12 +72,14 @@ async def on_record(
 async def signed_end(
     connections: Connections, spec_digest: str, run: str, target: Target, attempt: int
 ) -> ZoneOutcome | None:
-    """The last end of a change of an attempt that a worker has signed, unless the campaign has sent another
-    change since, or may have; None where there is none. ``run``: the campaign's first one. Raises
-    ArchiveError.
+    """The last end of a change of an attempt that a worker has signed by this very specification, unless the
+    campaign has sent another change since, or may have; None where there is none. ``run``: the campaign's
+    first one. Raises ArchiveError.
     """
     spec = await connections.spec(spec_digest)
-    found = await connections.results.proven(spec, run, target.zone.id, attempt)
+    found = await connections.results.proven(
+        spec, run, target.zone.id, attempt, counts=lambda result: result.spec == spec_digest
+    )
     ends = [result for outcome, result in found.items() if outcome in ENDS]
     if not ends:
         return None

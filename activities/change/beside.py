@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from activities.change.intent_records import by_server, closed_as, intents_of, is_answered
 from activities.change.intents import shows_within
+from activities.change.terms import NO_TIME, times_of
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.messages import Change, Step
@@ -28,8 +29,8 @@ class Others(NamedTuple):
 
 async def others_of(connections: Connections, change: Change, *, beside: str = "") -> Others:
     """What there is beside a change, by whomever. How long anything takes is no shorter than the campaign's
-    file says, whatever a message does. ``beside``: what was sent under the permit of this name does not
-    count. Raises ArchiveError.
+    file says, whatever a message does; nor than the file by which a commit was sent. ``beside``: what was
+    sent under the permit of this name does not count. Raises ArchiveError.
     """
     start, now = change.start, by_server(connections)
     policy = zone_policy(await connections.spec(start.spec))
@@ -43,7 +44,9 @@ async def others_of(connections: Connections, change: Change, *, beside: str = "
     shows, until = False, None
     async for sent in intents_of(connections, start.target.zone, start.area, beside=beside):
         if sent.commits:
-            over, sure = sent.record.at + landed, sent.record.at + limit
+            its = await times_of(connections, sent.record, start) if sent.proven else NO_TIME
+            sure = sent.record.at + max(limit, its.effect)
+            over = sent.record.at + max(landed, its.on_the_wire + its.effect)
         elif change.step is Step.COMMIT and sent.record.step == Step.VALIDATE.value:
             over = sure = sent.record.at + validated
         else:

@@ -29,6 +29,7 @@ from activities.change.intent_records import ClosedAs as ClosedAs
 from activities.change.own import Own, own_of, record_of
 from activities.change.own import run_of as run_of
 from activities.change.permits import is_named
+from activities.change.terms import times_of
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign.start import zone_policy
@@ -208,13 +209,17 @@ async def goes_on(connections: Connections, start: ZoneStart) -> bool:
 
 async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datetime | None:
     """Until when a change that a worker has sent to the target may be on its way, where nobody has recorded
-    that it was answered; None where there is none. As long as the campaign's file says that a request takes.
+    that it was answered; None where there is none. As long as the campaign's file says that a request takes,
+    or that by which it was sent.
     """
     policy, now = zone_policy(await connections.spec(start.spec)), by_server(connections)
     latest: datetime | None = None
     async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True, damaged=True):
-        until = sent.record.at + policy.request_limit + policy.margin
-        if not sent.proven or not sent.commits or until <= now or (latest and until <= latest):
+        if not sent.proven or not sent.commits:
+            continue
+        its = await times_of(connections, sent.record, start)
+        until = sent.record.at + max(policy.request_limit + policy.margin, its.on_the_wire)
+        if until <= now or (latest and until <= latest):
             continue
         if await closed_as(connections, sent.key) is None and not await is_answered(connections, sent.key):
             latest = until

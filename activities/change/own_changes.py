@@ -2,13 +2,13 @@
 
 Whoever can reach Temporal can have an activity look at a target, with a message of their choice. So nothing
 is signed by what a message says of a proposal, a snapshot, a window or a time: that is taken from the
-intents, and the durations from the campaign's specification.
+intents, and the durations from the files of signed starts (terms.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,12 +26,10 @@ from activities.change.intent_records import (
 )
 from activities.change.intents import as_begun
 from activities.change.own import own_of
+from activities.change.terms import Terms, Times, terms_of
 from activities.connections import Connections
-from edgeshift.campaign.start import zone_policy
-from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Prepared, Step, ZoneStart
 from edgeshift.model.digests import digest
-from edgeshift.model.fleet import campaign_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, Proposal, get_document
@@ -80,11 +78,11 @@ class OwnChange:
     began: datetime
     """When this was read, surely: by the clock that is behind, of this machine's and the server's."""
     effect: timedelta
-    """For how long from its intent on it may come to show, by the campaign's file."""
+    """For how long from its intent on it may come to show, and what the campaign has sent before it."""
     on_the_wire: timedelta
-    """For how long from its intent on its request may be under way before that, by the campaign's file."""
+    """For how long from its intent on its request may be under way before that."""
     watch: timedelta
-    """How long it is watched, by the campaign's file."""
+    """How long it is watched."""
 
     def prepared(self, told: Prepared) -> Prepared:
         """What was sent, in the place of what a message tells of it."""
@@ -115,13 +113,13 @@ class OwnChange:
 
 async def last_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
     """The last change of the target that may be in force, or None where that is none of this campaign's, or
-    its record does not say what it was. To be asked before the target is read: what is sent since is not
-    known of. Raises ArchiveError.
+    its record does not say what it was; nor where the message's specification is none of its start's, or of
+    an earlier one (terms.py). To be asked before the target is read: what is sent since is not known of.
+    Raises ArchiveError.
     """
-    spec = await connections.spec(start.spec)
-    if not is_of(start, spec):
+    if (terms := await terms_of(connections, start)) is None:
         return None
-    policy, began = zone_policy(spec), surely_now(connections)
+    began = surely_now(connections)
     found = [sent async for sent in _sent_to(connections, start)]
     back = answered = False
     for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
@@ -138,8 +136,10 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             return None
         if (proposal := await _proposal_of(connections, record)) is None:
             return None
+        if (times := await _times_of(connections, terms, record, found)) is None:
+            return None
         at = record.at
-        if began < at + policy.watch:
+        if began < at + times.watch:
             stored = await connections.archive.stored_at(sent.key)
             at = min(at, max(stored, at - STORE_BELIEVED))
         return OwnChange(
@@ -153,11 +153,32 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             commits=frozenset(one.key for one in found if one.commits),
             mine=frozenset(one.key for one in found if one.record.campaign == start.campaign),
             began=began,
-            effect=policy.migration_limit,
-            on_the_wire=policy.request_limit + policy.margin,
-            watch=policy.watch,
+            effect=times.effect,
+            on_the_wire=times.on_the_wire,
+            watch=times.watch,
         )
     return None
+
+
+async def _times_of(
+    connections: Connections, terms: Terms, last: Intent, found: Sequence[SentBefore]
+) -> Times | None:
+    """Those of the campaign's last commit, with as long an effect as those before it may have that were sent
+    by another file; None where they cannot be told. Raises ArchiveError.
+    """
+    times = await terms.of(connections, last)
+    for sent in found:
+        record = sent.record
+        mine = sent.proven and sent.commits and record.campaign == last.campaign
+        if times is None or not mine or record.start in (None, last.start):
+            continue
+        if await closed_as(connections, sent.key) not in (None, ClosedAs.ANSWERED):
+            continue
+        if (its := await terms.of(connections, record)) is None:
+            return None
+        late = record.at - last.at + its.effect + its.on_the_wire - times.on_the_wire
+        times = replace(times, effect=max(times.effect, late))
+    return times
 
 
 async def landed_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
@@ -217,11 +238,6 @@ async def very_own_change(connections: Connections, start: ZoneStart) -> OwnChan
     return last if mine else None
 
 
-def is_of(start: ZoneStart, spec: CampaignSpec) -> bool:
-    """Whether a message is of the campaign whose specification it names."""
-    return start.campaign == campaign_id(spec.name) and start.area is spec.area
-
-
 def _sent_to(connections: Connections, start: ZoneStart) -> AsyncIterator[SentBefore]:
     """What was sent to the target: nothing that somebody has planted keeps it from being seen through."""
     return intents_of(connections, start.target.zone, start.area, forgiving=True, damaged=True)
@@ -270,12 +286,11 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
     """What this campaign has sent, or None where that is nothing, or cannot be told for certain. To be asked
     before the target is read. Raises ArchiveError.
     """
-    spec, own = await connections.spec(start.spec), await own_of(connections, start)
-    if not is_of(start, spec):
+    own, terms = await own_of(connections, start), await terms_of(connections, start)
+    if terms is None:
         return None
-    policy, now = zone_policy(spec), surely_now(connections)
-    effect, on_the_wire = policy.migration_limit, policy.request_limit + policy.margin
-    bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, ClosedAs | None]]()
+    now = surely_now(connections)
+    bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, ClosedAs | None, Times]]()
     seen, backs = set[str](), list[datetime]()
     async for sent in _sent_to(connections, start):
         record = sent.record
@@ -290,25 +305,33 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
             continue
         if (proposal := await _proposal_of(connections, record)) is None:
             return None
+        if (times := await terms.of(connections, record)) is None:
+            return None
         bodies[record.digest or ""] = proposal.body
-        commits[sent.key] = record, closed
+        commits[sent.key] = record, closed, times
     if not commits:
         return None
-    last = max((record for record, _ in commits.values()), key=lambda record: record.at)
+    last = max((record for record, *_ in commits.values()), key=lambda record: record.at)
 
-    def may_show(record: Intent, closed: ClosedAs | None) -> bool:
+    def may_show(record: Intent, closed: ClosedAs | None, times: Times) -> bool:
+        if now >= record.at + times.effect:
+            return False
         undone = any(at >= record.at for at in backs)
-        return now < record.at + effect and (closed is None or (closed is ClosedAs.ANSWERED and not undone))
+        return closed is None or (closed is ClosedAs.ANSWERED and not undone)
 
-    waits = {key for key, (record, closed) in commits.items() if may_show(record, closed)}
-    unanswered = (record.at - now for record, closed in commits.values() if closed is None)
+    waits = {key for key, found in commits.items() if may_show(*found)}
+    lands_in = (
+        record.at - now + times.on_the_wire + times.effect
+        for record, closed, times in commits.values()
+        if closed is None
+    )
     return OwnCommits(
         tuple(bodies.values()),
         last,
         frozenset(seen - waits),
         bool(waits),
-        max(unanswered, default=-on_the_wire - effect) + on_the_wire + effect,
-        on_the_wire,
+        max(lands_in, default=timedelta(0)),
+        max(times.on_the_wire for *_, times in commits.values()),
     )
 
 
@@ -327,8 +350,11 @@ async def landed_commits(connections: Connections, start: ZoneStart) -> OwnCommi
 
 async def commits_of(connections: Connections, start: ZoneStart, body: dict[str, Any]) -> frozenset[str]:
     """The archive's names of the commits of exactly this body that workers have recorded of the target, of
-    whichever campaign. To be asked before the target is read. Raises ArchiveError.
+    whichever campaign; none where nobody has signed a start with the message's specification, whose service
+    may be another one. To be asked before the target is read. Raises ArchiveError.
     """
+    if await terms_of(connections, start) is None:
+        return frozenset()
     wanted = digest(body)
     return frozenset(
         [

@@ -7,6 +7,7 @@ a key that was revoked since opens nothing again. What cannot be read of a commi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -15,12 +16,13 @@ from temporalio import activity
 from activities.change.intent_records import EFFECTIVE, ClosedAs, beside_of, closed_as, surely_now
 from activities.connections import Connections
 from edgeshift.authority.records import statement_at
+from edgeshift.authority.roots import SKEW_AHEAD
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.archive import ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import Intent, Seen, intents_at
 
 TRIES = 20
@@ -145,12 +147,38 @@ async def _end_of(
     zone = one.key.split("/")[1]
     for run in sent.runs_of(one):
         try:
-            result = (await connections.results.proven(spec, run, zone, back=True)).get(outcome)
+            its, counts = await _results_of(connections, spec, one.record)
+            found = await connections.results.proven(its, run, zone, back=True, counts=counts)
+            result = found.get(outcome)
             if result is not None and await _covers(connections, result, one):
                 return result
         except ArchiveError as failure:
             activity.logger.warning("not known whether it was seen to its end: %s", failure)
     return None
+
+
+async def _results_of(
+    connections: Connections, spec: CampaignSpec, record: Intent
+) -> tuple[CampaignSpec, Callable[[ResultStatement], bool]]:
+    """By which specification the end of what was sent is told, and which results are of it: by that of its
+    own signed start, whatever a message names; or by one of a later start, of the same proposal: a campaign
+    that was started again has taken it up. Raises ArchiveError.
+    """
+    if record.start is None or not await connections.starts.asked_for():
+        return spec, lambda result: True
+    if (start := await connections.starts.one(spec.name, record.start)) is None:
+        raise ArchiveMissing(f"the start {record.start} cannot be read")
+    later = await connections.starts.since(start)
+
+    def counts(result: ResultStatement) -> bool:
+        if result.spec == start.spec:
+            return True
+        since = (one for one in later if one.spec == result.spec)
+        return result.proposal == record.digest and any(
+            one.issued <= result.issued + SKEW_AHEAD for one in since
+        )
+
+    return await connections.spec(start.spec), counts
 
 
 async def _covers(connections: Connections, result: ResultStatement, one: _Sent) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from temporalio import activity
 
 from activities.change.intents import seen_through
-from activities.change.own import run_of
+from activities.change.own import own_of, run_of
 from activities.change.own_changes import (
     NOT_ENOUGH,
     NOT_OURS,
@@ -68,14 +68,19 @@ async def sign_settled(
 
 async def settled_change(connections: Connections, start: ZoneStart) -> ResultStatement | None:
     """What a worker has signed of the last change of the target that may be in force, where that is the
-    campaign's and was watched to its end; or None. Raises ArchiveError.
+    campaign's and was watched to its end; or None. What a campaign of this name has settled that was there
+    before says nothing of this one, which may have sent nothing yet. Raises ArchiveError.
     """
     own = await last_change(connections, start)
     if own is None or own.back or own.record.run is None:
         return None
+    if not (await own_of(connections, start)).names(own.record):
+        return None
     spec, sent = await connections.spec(start.spec), own.record
     # A later attempt, too, may have taken it up and watched it.
-    found = await connections.results.proven(spec, own.record.run, start.target.zone.id)
+    found = await connections.results.proven(
+        spec, own.record.run, start.target.zone.id, counts=lambda result: result.spec == start.spec
+    )
     result = found.get(ZoneOutcome.SETTLED)
     # Results are told to the second.
     if result is None or result.proposal != sent.digest or result.issued < sent.at.replace(microsecond=0):

@@ -27,6 +27,7 @@ from edgeshift.authority.door import (
     starts_then,
     target_refused,
 )
+from edgeshift.authority.last_start import last_start_of
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, leads_away
@@ -255,8 +256,7 @@ class Authority:
             asked = await self._asked(change, spec, now, again=again)
             await self._refuse_way_back(change, asked, frozen, roots)
             return
-        starts = await self._records.starts(spec.name)
-        found = start_of(spec, start.spec, starts, roots, now)
+        found = last_start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
         if isinstance(found, str):
             raise NotSigned(found)
         asked = await self._asked(change, spec, now, found.digest, again=again)

@@ -7,6 +7,7 @@ it, and what their workflows end with, can be anybody's.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from datetime import timedelta
 
 from temporalio import activity
@@ -153,12 +154,20 @@ class Results:
         await self._records.put(result, await self._pen.sign(result))
 
     async def proven(
-        self, spec: CampaignSpec, run: str, zone: str, attempt: int | None = None, *, back: bool = False
+        self,
+        spec: CampaignSpec,
+        run: str,
+        zone: str,
+        attempt: int | None = None,
+        *,
+        back: bool = False,
+        counts: Callable[[ResultStatement], bool] = lambda result: True,
     ) -> dict[ZoneOutcome, ResultStatement]:
         """The outcomes of an attempt, or of all, that a worker has signed whom the roots know, each with its
         last result. ``back``: for a rollback, which what was seen to its end keeps back: also where its
         worker's key was revoked since; and where somebody floods the place, by the first that were stored.
-        Raises ArchiveError.
+        ``counts``: which of them: anybody can have one signed by another campaign file of the name. Raises
+        ArchiveError.
         """
         roots = self._roots()
         if roots is None or not may_have_results(run, 1 if attempt is None else attempt):
@@ -181,5 +190,6 @@ class Results:
             # When it was signed: a key that was replaced since has told the truth; one that was revoked not.
             if mine and roots.refuses(said, Role.WORKER, result.issued) is None:
                 assert isinstance(result, ResultStatement)
-                counted[result.outcome] = result
+                if counts(result):
+                    counted[result.outcome] = result
         return counted

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from activities.proof.authority import Authority, NotSigned, Specs
 from edgeshift.authority.door import start_of, starts_then
 from edgeshift.authority.records import SignedRecords
-from edgeshift.authority.roots import Roots
-from edgeshift.authority.statements import Attested
+from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.runtime.clock import Clock
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
@@ -22,6 +22,13 @@ class Owning(NamedTuple):
 
     starts: frozenset[str] = frozenset()
     unread: ArchiveUnavailable | None = None
+
+
+class Begun(NamedTuple):
+    """The signed start of whoever looks. ``last``: whether nothing of that name was started since."""
+
+    statement: StartStatement
+    last: bool
 
 
 class SignedStarts:
@@ -56,6 +63,45 @@ class SignedStarts:
         spec = await self._specs(spec_digest)
         starts, _ = await self._records.starts_as_far(spec.name)
         return next((said.digest for said in self._meant(spec, spec_digest, starts, roots)), None)
+
+    async def asked_for(self) -> bool:
+        """Whether people have to sign starts; else names count."""
+        return self._roots() is not None
+
+    async def begun(self, spec_digest: str) -> Begun | None:
+        """The start with this specification, as ``_meant``; None where there is none."""
+        if (roots := self._roots()) is None:
+            return None
+        spec = await self._specs(spec_digest)
+        starts, damaged = await self._records.starts_as_far(spec.name)
+        found = self._meant(spec, spec_digest, starts, roots)
+        if not found:
+            if damaged is not None and damaged.unread is not None:
+                raise damaged.unread
+            return None
+        mine, last = found[0].statement, start_of(spec, None, starts, roots, self._clock.now())
+        assert isinstance(mine, StartStatement)
+        return Begun(mine, isinstance(last, str) or last.statement.issued <= mine.issued)
+
+    async def one(self, campaign: str, digest: str) -> StartStatement | None:
+        """The start of a campaign with this digest, which a worker's record names; None where it is missing,
+        or cannot be read.
+        """
+        said = await self._records.one(campaign, digest)
+        return said.statement if said is not None and isinstance(said.statement, StartStatement) else None
+
+    async def since(self, start: StartStatement) -> list[StartStatement]:
+        """The starts of its campaign's name that were signed after it, and counted then."""
+        roots = self._roots()
+        starts, _ = await self._records.starts_as_far(start.campaign)
+        return [
+            said.statement
+            for said in starts
+            if isinstance(said.statement, StartStatement)
+            and said.statement.issued > start.issued
+            and roots is not None
+            and roots.forgiving.refuses(said, Role.STARTER, said.statement.issued) is None
+        ]
 
     def _meant(
         self, spec: CampaignSpec, digest: str, starts: Sequence[Attested], roots: Roots

@@ -21,6 +21,7 @@ from edgeshift.authority.door import (
     target_refused,
     with_evidence,
 )
+from edgeshift.authority.last_start import started_since
 from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
@@ -108,6 +109,10 @@ def judged(
         return "its start was signed after it"
     if isinstance(found := start_of(asked.spec, asked.spec_digest, [start], roots, request.at), str):
         return found
+    if request.step is not Step.ROLL_BACK:
+        there = [one for one in signed.starts if one.statement.issued <= request.at - GRACE]
+        if (why := started_since(start, asked.spec, there, roots, request.at)) is not None:
+            return why
     before = [said for said in signed.words if _was_known(said, request.at)]
     word = last_word(before, start, roots, request.at)
     listed = OneTarget(place, target)

@@ -310,6 +310,13 @@ class SignedRecords:
             self._known.popitem(last=False)
         return said
 
+    async def one(self, campaign: str, digest: str) -> Attested | None:
+        """The statement of a campaign with this digest, whoever has signed it; None where it is missing, or
+        cannot be read. Raises ArchiveError.
+        """
+        said = self._remembered(digest) or await self._read(campaign, digest, statement_at(campaign, digest))
+        return said if isinstance(said, Attested) and said.statement.campaign == campaign else None
+
     async def starts(self, campaign: str) -> tuple[Attested, ...]:
         """Signed starts of campaigns of this name, the latest first. Raises ArchiveError."""
         ((found, _),) = await self._looks(campaign, [_starts(campaign)])

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from edgeshift.authority.door import is_meant, last_word
+from edgeshift.authority.last_start import dated_last
 from edgeshift.authority.records import SignedRecords, as_far_as_read, surely_read
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
@@ -200,14 +201,12 @@ class Pen:
 
     async def start(self, start: CampaignStart, spec: CampaignSpec) -> str:
         """Sign that a campaign begins; the statement's digest."""
+        about = self._about(spec.service.base_url, start.name, start.area, STANDS)
+        starts, _ = await self._records.starts_as_far(start.name)
+        said = dated_last(about, starts, self._roots)
+        waves = tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in start.waves)
         return await self._put(
-            StartStatement(
-                **self._about(spec.service.base_url, start.name, start.area, STANDS),
-                spec=start.spec,
-                targets=start.targets,
-                count=start.count,
-                waves=tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in start.waves),
-            )
+            StartStatement(**said, spec=start.spec, targets=start.targets, count=start.count, waves=waves)
         )
 
     async def proposal(

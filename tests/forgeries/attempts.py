@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from edgeshift.messages import Step
 from edgeshift.model.fleet import MOST_ATTEMPTS
+from edgeshift.stores.documents import put_document
 from tests.forgeries.doors import Guarded
 from tests.forgeries.kinds import FORGERIES, TOGETHER, alone
 
@@ -50,6 +51,17 @@ async def a_retry_of_another_start(door: Guarded) -> Guarded:
     await _signed_hours_ago(door)
     await door.again("retry", start="6" * 64)
     return door.with_start(attempt=2)
+
+
+@alone
+async def an_approval_under_the_file_of_before(door: Guarded) -> None:
+    """The campaign was started again since, by a file that asks for two people; messages name the other."""
+    now = datetime.now(UTC)
+    await door.begin(issued=now - timedelta(hours=5))
+    await door.approve(issued=now - timedelta(hours=4))
+    spec = await door.gate.connections.spec(door.gate.start.spec)
+    two = spec.model_copy(update={"sign_off": spec.sign_off.model_copy(update={"required": 2})})
+    await door.begin(spec=await put_document(door.archive, two), issued=now - timedelta(hours=1))
 
 
 async def _approved_since(door: Guarded) -> None:

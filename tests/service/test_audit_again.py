@@ -1,0 +1,59 @@
+"""In an audit file, too, nothing but a rollback rests on a start once the campaign was started again by
+another file.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.statements import StartStatement
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Step
+from edgeshift.stores.documents import get_document, put_document
+from tests.kit.audited import CAMPAIGN, SENT, Audited, audited
+from tests.service.test_audit_used import said_of
+
+SAME, OTHER = "the same file", "another file"
+
+
+async def begun_again(done: Audited, file: str, since: timedelta) -> None:
+    """Somebody starts the same targets again, so long after the first commits."""
+    (begun,) = [
+        said
+        for said in await SignedRecords(done.archive).starts(CAMPAIGN)
+        if isinstance(said.statement, StartStatement)
+    ]
+    start = begun.statement
+    assert isinstance(start, StartStatement)
+    spec = await get_document(done.archive, CampaignSpec, start.spec)
+    stricter = spec.sign_off.model_copy(update={"required": 3})
+    other = await put_document(done.archive, spec.model_copy(update={"sign_off": stricter}))
+    again = start.model_copy(update={**done.about("olga", SENT + since), "spec": other})
+    await done.put(again if file == OTHER else again.model_copy(update={"spec": start.spec}))
+
+
+@pytest.mark.parametrize(
+    ("file", "minutes", "holds"),
+    [(OTHER, -30, False), (OTHER, -5, True), (OTHER, 30, True), (SAME, -30, True)],
+    ids=["before it", "as it was checked, maybe", "after it", "by the same file"],
+)
+async def test_a_request_under_the_file_of_before_does_not_hold(
+    file: str, minutes: float, holds: bool, tmp_path: Path
+) -> None:
+    """Whoever agreed to it did so under other terms."""
+    done = await audited(tmp_path)
+    await begun_again(done, file, timedelta(minutes=minutes))
+    said = said_of(done, await done.export())
+    assert ("by another file" in said) is not holds and bool(said) is not holds
+
+
+async def test_a_rollback_holds_all_the_same(tmp_path: Path) -> None:
+    """The way back is held up by nothing."""
+    done = await audited(tmp_path)
+    await begun_again(done, OTHER, timedelta(hours=1))
+    await done.send(done.zones[0], "back", step=Step.ROLL_BACK.value, at=SENT + timedelta(hours=2))
+    assert not said_of(done, await done.export())
