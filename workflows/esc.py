@@ -51,6 +51,7 @@ class EscScope:
                 watch=EscActivities.watch,
                 asks_whether_it_shows=True,
                 read_to_the_end=frozenset({ZoneOutcome.ALREADY_SETTLED}),
+                longest_look=LONGEST_PROBE,
             ),
         )
         self._held = ""
