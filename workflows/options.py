@@ -159,6 +159,13 @@ def spreading(policy: ZonePolicy, queue: Queue = Queue.CONTROL) -> dict[str, Any
     }
 
 
+def comparing(policy: ZonePolicy) -> dict[str, Any]:
+    """As ``spreading``, for a comparison of outcomes, which reads targets at the service and waits for their
+    turns: a campaign closes once it has come to its end.
+    """
+    return {**spreading(policy), "start_to_close_timeout": READ_WITHIN}
+
+
 def waiting(policy: ZonePolicy) -> dict[str, Any]:
     """A campaign's wait for the service: remote, with heartbeats, for as long as it takes."""
     return {

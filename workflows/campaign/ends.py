@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import ComparedOutcomes, CompareOutcomes, Comparison, ZoneReport
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import CLAIMS, DONE, ZoneOutcome
+    from workflows import options
     from workflows.campaign.batches import MANY, Batches
     from workflows.campaign.state import CampaignState
     from workflows.campaign.window import Window
@@ -156,6 +157,7 @@ class Ends:
                     archive=state.start.archive,
                 ),
                 f"compare {counted(len(some), 'outcome')}",
+                options.comparing(state.start.policy),
             )
             if found.by_word:
                 return
