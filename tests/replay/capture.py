@@ -31,7 +31,7 @@ from tests.replay.capture_later_runs import FOLLOWED_BY, continued, reset_under_
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.capture_shared import four, many_held, planned_apart, shared
-from tests.replay.capture_waiting import assessing, halted
+from tests.replay.capture_waiting import assessing, begun_at_the_close, halted
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
 
@@ -246,6 +246,7 @@ async def main() -> None:
         planned_esc,
         planned_log_fields,
         halted,
+        begun_at_the_close,
         shared,
         four,
         many_held,
