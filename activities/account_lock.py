@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -30,7 +30,9 @@ LOOK_EVERY = timedelta(minutes=10)
 
 
 class HoldActivities:
-    """Holds on zones. Each heartbeats, so that an account of thousands may take its time."""
+    """Holds on zones. Each heartbeats how far it has come, and goes on from there, so that an account of
+    thousands may take its time.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -44,21 +46,28 @@ class HoldActivities:
         """Hold them all. Where one cannot be held, those that could are let go of again, and who has the
         others is named.
         """
-        others: list[str] = []
         zones = await self._zones(message)
+        held, names, others, released = _come_to(len(zones))
         spec = await self._connections.spec(message.start.spec)
         every = max(LOOK_EVERY / spec.time_scale, timedelta(seconds=5))
-        for place, zone in enumerate(zones):
-            activity.heartbeat(place)
-            if holder := await self._hold_one(message, zone, every):
-                others.append(f"{zone.name} by {holder}")
+
+        def beat(released: int) -> None:
+            activity.heartbeat(held, names, others, released)
+
+        for zone in zones[held:]:
+            beat(0)
+            if holder := await self._hold_one(message, zone, every, beat):
+                names, others = (*names, f"{zone.name} by {holder}")[:MOST_NAMED], others + 1
+            held += 1
         if others:
-            await self._release_all(message, zones)
-            more = [f"and {len(others) - MOST_NAMED} more"] if len(others) > MOST_NAMED else []
-            return Held(others=(*others[:MOST_NAMED], *more))
+            await self._release_all(message, zones, beat, released)
+            more = [f"and {others - MOST_NAMED} more"] if others > MOST_NAMED else []
+            return Held(others=(*names, *more))
         return Held()
 
-    async def _hold_one(self, message: HoldZones, zone: Zone, every: timedelta) -> str:
+    async def _hold_one(
+        self, message: HoldZones, zone: Zone, every: timedelta, beat: Callable[[int], None]
+    ) -> str:
         """Empty where the zone is held for this account now; else who has it."""
         client, start = self._connections.temporal, message.start
         identifier = migration_id(zone, start.area)
@@ -96,7 +105,8 @@ class HoldActivities:
                 if all(held.get(name) == value for name, value in mine.items()):
                     return ""
                 # Of an earlier attempt, which is gone. It may have been let go of already, and not know yet.
-                await self._release_all(message, [zone])
+                beat(0)
+                await self._release_one(message, zone)
                 await asyncio.sleep(0.2)
         return "a workflow that does not close"
 
@@ -104,18 +114,27 @@ class HoldActivities:
     @named_failures
     async def release(self, message: HoldZones) -> None:
         """Let go of all that are held for this account."""
-        await self._release_all(message, await self._zones(message))
+        zones = await self._zones(message)
+        *_, released = _come_to(len(zones))
+        await self._release_all(
+            message, zones, lambda place: activity.heartbeat(0, (), 0, place), first=released
+        )
 
-    async def _release_all(self, message: HoldZones, zones: list[Zone]) -> None:
-        for place, zone in enumerate(zones):
-            activity.heartbeat(place)
-            handle = self._connections.temporal.get_workflow_handle(migration_id(zone, message.start.area))
-            try:
-                if _is_of(message, await memo_of(await handle.describe()) or {}):
-                    await handle.signal("release")
-            except RPCError as failure:
-                if not is_missing(failure):
-                    raise
+    async def _release_all(
+        self, message: HoldZones, zones: list[Zone], beat: Callable[[int], None], first: int
+    ) -> None:
+        for place in range(first, len(zones)):
+            beat(place)
+            await self._release_one(message, zones[place])
+
+    async def _release_one(self, message: HoldZones, zone: Zone) -> None:
+        handle = self._connections.temporal.get_workflow_handle(migration_id(zone, message.start.area))
+        try:
+            if _is_of(message, await memo_of(await handle.describe()) or {}):
+                await handle.signal("release")
+        except RPCError as failure:
+            if not is_missing(failure):
+                raise
 
     @activity.defn(name="holder_is_there")
     @named_failures
@@ -130,6 +149,22 @@ class HoldActivities:
                 return False
             raise
         return found.status is WorkflowExecutionStatus.RUNNING
+
+
+def _come_to(zones: int) -> tuple[int, tuple[str, ...], int, int]:
+    """Where an earlier attempt had come to, of so many zones, from its last heartbeat: how many it had tried
+    to hold; of those that others have, a few by name, and how many; how many it had let go of again. Anybody
+    may send the server one: whatever has not this form has come to nothing.
+    """
+    try:
+        held, names, others, released = activity.info().heartbeat_details
+    except ValueError:
+        return 0, (), 0, 0
+    numbers = (held, others, released)
+    of_form = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    if not of_form or not all(type(number) is int and 0 <= number <= zones for number in numbers):
+        return 0, (), 0, 0
+    return held, tuple(names[:MOST_NAMED]), others, released
 
 
 def _is_of(message: HoldZones, memo: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -218,6 +218,7 @@ class TargetActivities:
         for part in message.reports:
             lines += (await get_document(self._connections.archive, AssessedTargets, part)).root
         targets = await self._connections.targets(message.targets)
+        lines = one_each(lines, targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         ordered = freeze([target.zone for target in targets], shapes, spec.waves)
         frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered))
@@ -259,6 +260,30 @@ class TargetActivities:
 def line_of(index: int, target: Target, error: str = "") -> ZoneAssessment:
     """A target's line of a plan before anything is read, or with the error by which it could not be read."""
     return ZoneAssessment(index=index, zone=target.zone, wave=target.wave, error=error[:LONGEST_WHY])
+
+
+def one_each(lines: Iterable[ZoneAssessment], targets: Sequence[Target]) -> list[ZoneAssessment]:
+    """The line of each target. A worker of a version that knows of no batches by credential reads whatever is
+    between the first and the last of one: several batches then have a target's line, of which one that could
+    be read counts. Raises BadInput where a target has none.
+    """
+    found: dict[int, ZoneAssessment] = {}
+    for line in lines:
+        if line.index not in found or found[line.index].error:
+            found[line.index] = line
+    known = [found[index] for index, target in enumerate(targets) if _is_of(found.get(index), target)]
+    if len(known) == len(found) == len(targets):
+        return known
+    raise ApplicationError(
+        f"the plan has read {len(known)} of {counted(len(targets), 'target')}, as where workers of several"
+        " versions read them; plan again",
+        type="BadInput",
+        non_retryable=True,
+    )
+
+
+def _is_of(line: ZoneAssessment | None, target: Target) -> bool:
+    return line is not None and line.zone.id == target.zone.id
 
 
 def drop_unread(parts: list[str], lines: list[ZoneAssessment], floor: int) -> int:

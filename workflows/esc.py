@@ -51,6 +51,7 @@ class EscScope:
                 watch=EscActivities.watch,
                 asks_whether_it_shows=True,
                 read_to_the_end=frozenset({ZoneOutcome.ALREADY_SETTLED}),
+                longest_look=LONGEST_PROBE,
             ),
         )
         self._held = ""
@@ -170,18 +171,20 @@ class EscScope:
                 self._parts.reporter.count_word()
                 releases, self._zone.to_release = self._zone.to_release, None
                 try:
-                    found: Probed = await workflow.execute_activity_method(
-                        EscActivities.probe,
-                        Probe(
-                            start=self._zone.bare_start,
-                            prepared=prepared,
-                            sequence=self._zone.sequence,
-                            releases=releases,
-                        ),
-                        summary="differential probe",
-                        **options.watching(self._zone.start.policy, LONGEST_PROBE),
+                    found: Probed = await self._parts.waits.unless_called_off(
+                        workflow.start_activity_method(
+                            EscActivities.probe,
+                            Probe(
+                                start=self._zone.bare_start,
+                                prepared=prepared,
+                                sequence=self._zone.sequence,
+                                releases=releases,
+                            ),
+                            summary="differential probe",
+                            **options.watching(self._zone.start.policy, LONGEST_PROBE),
+                        )
                     )
-                except ActivityError:
+                except (ActivityError, Ended):
                     # The word that would have said so was not sent: the next one says it.
                     self._zone.to_release = releases
                     raise

@@ -127,14 +127,20 @@ def giving_up() -> dict[str, Any]:
 
 
 def verifying(limit: timedelta, policy: ZonePolicy) -> dict[str, Any]:
-    """Polling the status: remote, with heartbeats, tried again until its limit has surely passed."""
+    """Polling the status: remote, with heartbeats. As ``reading_the_service``, it is tried until the pauses
+    make up more than the policy's patience, however long it waits for a worker: what was sent takes its time
+    meanwhile, and whoever looks next has the whole of the limit.
+    """
     return {
         "task_queue": Queue.LONG,
         "start_to_close_timeout": limit + timedelta(minutes=5),
-        "schedule_to_close_timeout": limit * 2 + timedelta(minutes=30) + policy.patience,
         "heartbeat_timeout": policy.silence,
-        "retry_policy": READS,
+        "retry_policy": _patient(policy, timedelta(minutes=30)),
     }
+
+
+def _patient(policy: ZonePolicy, more: timedelta) -> RetryPolicy:
+    return dataclasses.replace(READS, maximum_attempts=tries(READS, policy.patience + more))
 
 
 def spreading(policy: ZonePolicy, queue: Queue = Queue.CONTROL) -> dict[str, Any]:
@@ -151,6 +157,13 @@ def spreading(policy: ZonePolicy, queue: Queue = Queue.CONTROL) -> dict[str, Any
             non_retryable_error_types=["SecretUnresolved", "ArchiveCorrupt"],
         ),
     }
+
+
+def comparing(policy: ZonePolicy) -> dict[str, Any]:
+    """As ``spreading``, for a comparison of outcomes, which reads targets at the service and waits for their
+    turns: a campaign closes once it has come to its end.
+    """
+    return {**spreading(policy), "start_to_close_timeout": READ_WITHIN}
 
 
 def waiting(policy: ZonePolicy) -> dict[str, Any]:
@@ -199,13 +212,12 @@ def assessing() -> dict[str, Any]:
 
 
 def watching(policy: ZonePolicy, limit: timedelta) -> dict[str, Any]:
-    """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats. What did
-    not show is looked at once more when its request, too, is over: a probe then has its five minutes.
+    """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats, tried as
+    ``verifying``. What did not show is looked at once more when its request, too, is over.
     """
     return {
         "task_queue": Queue.LONG,
         "start_to_close_timeout": limit + policy.request_limit + policy.margin + timedelta(minutes=5),
-        "schedule_to_close_timeout": limit * 2 + timedelta(minutes=10) + policy.patience,
         "heartbeat_timeout": policy.silence,
-        "retry_policy": READS,
+        "retry_policy": _patient(policy, timedelta(minutes=10)),
     }

@@ -67,6 +67,7 @@ class ReversibleWork:
     made. ``asks_whether_it_shows``: whether what an earlier attempt has sent is undone only where it shows;
     of an area whose way back finds out by itself what is left, it need not. ``read_to_the_end``: ends that
     follow from a reading of the target which has just asked what is left of earlier attempts.
+    ``longest_look``: how long one look may take from outside, as the one that was signed may have taken.
     """
 
     confirm: Callable[..., Awaitable[Shown]]
@@ -74,6 +75,7 @@ class ReversibleWork:
     watch: Callable[..., Awaitable[Watched]]
     asks_whether_it_shows: bool = False
     read_to_the_end: frozenset[ZoneOutcome] = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.ALREADY_SETTLED})
+    longest_look: timedelta = timedelta(minutes=30)
 
 
 class Reversible:
@@ -318,7 +320,8 @@ class Reversible:
                     self._work.confirm,
                     message,
                     summary="until the service shows it" if wanted else "until the service shows it undone",
-                    **options.watching(self._zone.start.policy, limit),
+                    # What did not show may be looked at from outside at the end.
+                    **options.watching(self._zone.start.policy, limit + self._work.longest_look),
                 ),
                 sent=True,
             )
@@ -328,14 +331,13 @@ class Reversible:
 
     async def _look(self, message: Watch) -> Watched:
         """One look at the change. One that cannot be watched is not kept."""
-        limit = timedelta(minutes=30)
         try:
             return await self._parts.waits.served(
                 lambda: workflow.execute_activity_method(
                     self._work.watch,
                     message,
                     summary="look at what was changed",
-                    **options.watching(self._zone.start.policy, limit),
+                    **options.watching(self._zone.start.policy, self._work.longest_look),
                 ),
                 sent=True,
             )

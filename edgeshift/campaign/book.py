@@ -34,14 +34,19 @@ MOST_APPROVED = 120_000
 take too long to pack and to unpack, while the campaign answers nobody.
 """
 
+MOST_NAMES = 100_000
+"""Bytes that the names of all who approved may take, written out: 5,000 names of 20 letters, or 500 of the
+longest.
+"""
+
 MOST_PACKED, MOST_DECIDED = 1_000_000, 240_000
 """Bytes that the book may take at all, half of what Temporal takes, and decisions. Nobody comes near who does
 not mean to; until then a rejection is taken in, however many approvals there are.
 """
 
 SMALL = 1_250
-"""Decisions up to which approvals fit, whatever they are, and nothing is measured: none takes more than 32
-bytes.
+"""Decisions up to which approvals fit, whatever they are, and nothing but names is measured: none takes more
+than 32 bytes.
 """
 
 COLUMNS = 8
@@ -106,19 +111,24 @@ class DecisionBook:
         others, such as of approvals that have expired. ``known``: as for ``packed``.
         """
         about = list(fingerprints)
-        if self._size + len(about) <= SMALL:
-            return True
         replaces = all(word.by in self._entries.get((fingerprint, wave), ()) for fingerprint in about)
         approves = word.choice is Choice.APPROVE and not replaces
         after = self._of_choice(Choice.APPROVE if approves else None)
         for fingerprint in about:
             after.record(fingerprint, wave, word)
+        if approves and after._bytes_of_names() > MOST_NAMES:
+            return False
+        if self._size + len(about) <= SMALL:
+            return True
         if len(after) > (MOST_APPROVED if approves else MOST_DECIDED):
             return False
         if not approves:
             return len(after.packed(known)) <= MOST_PACKED
         _, columns = after._columns(known)
         return sum(len(pack_wide(column)) for column in columns) <= MOST_APPROVALS
+
+    def _bytes_of_names(self) -> int:
+        return sum(len(by.encode()) for by in {word.by for word in self._uses})
 
     def _of_choice(self, choice: Choice | None) -> DecisionBook:
         """A copy, of all words or those with this choice."""
@@ -191,10 +201,17 @@ class DecisionBook:
         """The waves that something was said for alone."""
         return frozenset(wave for wave in self._waves.get(fingerprint, ()) if wave is not None)
 
-    def latest(self, most: int) -> list[Book]:
-        """The latest entries, the last one at the end."""
-        some = list(islice(reversed(self._entries.items()), most))
-        return [_shown(key, entry) for key, entry in reversed(some)]
+    def latest(self, most: int, each: int = MOST_DECIDED, of_all: int = MOST_DECIDED) -> list[Book]:
+        """The latest entries, the last one at the end. ``each``: how many decisions of an entry, the latest;
+        ``of_all``: how many in all.
+        """
+        found, room = list[Book](), of_all
+        for key, entry in islice(reversed(self._entries.items()), most):
+            if not room:
+                break
+            found.append(_shown(key, entry, min(each, room)))
+            room -= len(found[-1].decisions)
+        return found[::-1]
 
     def packed(self, known: Sequence[str] = ()) -> bytes:
         """It in columns. ``known``: fingerprints that need not be named, since they are carried anyway.
@@ -292,10 +309,11 @@ def _words(flags: list[int], by: list[str], reason: list[str], after: list[int])
         yield Word(choice, person, why, next(at) if flag & 2 else None)
 
 
-def _shown(key: tuple[str, int | None], words: dict[str, Word]) -> Book:
+def _shown(key: tuple[str, int | None], words: dict[str, Word], most: int = MOST_DECIDED) -> Book:
     fingerprint, wave = key
-    decisions = [word.on(fingerprint) for word in words.values()]
-    return Book(fingerprint=fingerprint, wave=wave, decisions=decisions)
+    earlier = max(0, len(words) - most)
+    decisions = [word.on(fingerprint) for word in islice(words.values(), earlier, None)]
+    return Book(fingerprint=fingerprint, wave=wave, decisions=decisions, earlier=earlier)
 
 
 def fingerprints_of(entries: Iterable[Book]) -> list[str]:

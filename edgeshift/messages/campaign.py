@@ -88,11 +88,14 @@ class CampaignStart(Message):
 
 
 class Book(BaseModel):
-    """Decisions on one fingerprint (and, where ``wave`` is set, for that wave alone)."""
+    """Decisions on one fingerprint (and, where ``wave`` is set, for that wave alone). ``earlier``: how many
+    there are before these, which are not shown.
+    """
 
     fingerprint: str
     wave: int | None = None
     decisions: list[Decision] = Field(default_factory=list)
+    earlier: int = 0
 
 
 class CampaignSignOff(Message):

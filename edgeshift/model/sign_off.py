@@ -23,6 +23,9 @@ LONGEST_REASON = 500
 LONGEST_NAME = 200
 """Characters of a person's reason, and of a person's name, that are kept."""
 
+MOST_PASSED_ON = 20
+"""People whose approvals are passed on with a permit: no policy asks for more than half as many."""
+
 
 class Choice(StrEnum):
     """What a person may say of a proposal."""
@@ -148,6 +151,26 @@ def tally(
         if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:
             people.add(person(decision.by))
     return Tally.APPROVED if len(people) >= policy.required else Tally.WAITING
+
+
+def passed_on(
+    decisions: Iterable[Decision], policy: SignOffPolicy, started_by: str, now: datetime
+) -> list[Decision]:
+    """Those of the decisions on one digest that are passed on with a permit: a rejection alone, or else each
+    person's latest approval that counts, of the people who approved last. They amount to the same as all of
+    them, and for as long: what was approved later counts for longer.
+    """
+    counting = [one for one in decisions if not refusal(one, policy, started_by)]
+    for one in counting:
+        if one.choice is Choice.REJECT:
+            return [one]
+    latest: dict[str, Decision] = {}
+    dated = [(one.at, one) for one in counting if one.at is not None]
+    for at, one in sorted(dated, key=lambda each: each[0]):
+        if at <= now < at + policy.valid_for:
+            latest.pop(person(one.by), None)
+            latest[person(one.by)] = one
+    return list(latest.values())[-MOST_PASSED_ON:]
 
 
 def still_needed(

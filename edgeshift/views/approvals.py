@@ -28,5 +28,7 @@ def approvals_so_far(summary: CampaignSummary, fingerprint: str) -> str:
     people = approved_by(summary, fingerprint)
     if not people:
         return ""
-    more = f" and {len(people) - MOST_NAMED} more" if len(people) > MOST_NAMED else ""
+    unnamed = sum(entry.earlier for entry in summary.book if entry.fingerprint == fingerprint)
+    others = max(0, len(people) - MOST_NAMED) + unnamed
+    more = f" and {others} more" if others else ""
     return f"approved by {', '.join(people[:MOST_NAMED])}{more}"

@@ -4,22 +4,21 @@ from signing that it stops, since it may be somebody else who says so. What stan
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
-from activities.comparing import Comparing
 from edgeshift.authority.records import SignedRecords
-from edgeshift.messages import Answer, ComparedOutcomes
+from edgeshift.messages import Answer
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.steering import abort, pause
 from tests.kit import OPERATOR
+from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import Roster
+from worker.wiring import replayer
 
 pytestmark = pytest.mark.embedded
 
@@ -27,25 +26,17 @@ Stop = Callable[..., Awaitable[Answer]]
 
 
 @pytest.fixture
-async def closing(
-    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Stage]:
+async def closing(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
     """A campaign that compares its outcomes, until it is let go on; it has then closed."""
-    done, compare = asyncio.Event(), Comparing.all
-
-    async def waits(self: Comparing, **how: Any) -> ComparedOutcomes:
-        await done.wait()
-        return await compare(self, **how)
-
-    monkeypatch.setattr(Comparing, "all", waits)
-    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
-        play = stage.play
-        await play.sign([(await stage.waits("a")).fingerprint])
-        await play.until(lambda seen: seen.state == "closed", 60)
-        assert (await play.campaign.describe()).status is WorkflowExecutionStatus.RUNNING
-        yield stage
-        done.set()
-        assert (await play.result()).outcomes == {"migrated": 1}
+    with comparison_waits() as go:
+        async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+            play = stage.play
+            await play.sign([(await stage.waits("a")).fingerprint])
+            await play.until(lambda seen: seen.state == "closed", 60)
+            assert (await play.campaign.describe()).status is WorkflowExecutionStatus.RUNNING
+            yield stage
+            go.set()
+            assert (await play.result()).outcomes == {"migrated": 1}
 
 
 async def words(stage: Stage) -> list[str]:
@@ -72,3 +63,21 @@ async def test_a_stop_of_a_campaign_in_which_nothing_is_left_is_told_as_signed(
     assert told.value.text == f"{closed}. The {verb} was signed and archived all the same: {stands}"
     assert "`edgeshift start FILE --again`" in told.value.hint or "`edgeshift resume" in told.value.hint
     assert await words(closing) == [verb]
+
+
+async def test_a_zone_that_begins_again_at_the_close_is_seen_to_its_end(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Somebody was told that it begins again: the campaign does not close over it."""
+    kept = {"urls": ["{zone}/x"], "groups": {}, "rules": {}}
+    zones = (zone("a"), zone("b", uri_overrides=[kept]))
+    with comparison_waits() as go:
+        async with staged(temporal_client, tmp_path, *zones, authority=Roster()) as stage:
+            play = stage.play
+            await play.sign([(await stage.waits("a")).fingerprint])
+            await play.until(lambda seen: seen.state == "closed", 60)
+            await begin_at_the_close(stage, ended="a", again="b")
+            go.set()
+            assert (await play.result()).outcomes == {"migrated": 1, "blocked": 1}
+            assert (await play.state(stage.name("b"))).attempt == 2
+            await replayer().replay_workflow(await play.campaign.fetch_history())

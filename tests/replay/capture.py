@@ -26,12 +26,19 @@ from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.kit.held import set_status
 from tests.kit.signing import Roster
-from tests.replay.capture_held import called_off, given_up, held_up, many_given_up, reversible_held_up
+from tests.replay.capture_held import (
+    called_off,
+    given_up,
+    held_up,
+    many_given_up,
+    reading_called_off,
+    reversible_held_up,
+)
 from tests.replay.capture_later_runs import FOLLOWED_BY, continued, reset_under_a_permit, reset_zones
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.capture_shared import four, many_held, planned_apart, shared
-from tests.replay.capture_waiting import assessing, halted
+from tests.replay.capture_waiting import assessing, begun_at_the_close, halted
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
 
@@ -239,6 +246,7 @@ async def main() -> None:
         reversible_held_up,
         given_up,
         called_off,
+        reading_called_off,
         many_given_up,
         signed,
         unread,
@@ -246,6 +254,7 @@ async def main() -> None:
         planned_esc,
         planned_log_fields,
         halted,
+        begun_at_the_close,
         shared,
         four,
         many_held,

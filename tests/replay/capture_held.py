@@ -97,6 +97,19 @@ async def called_off(client: Client, folder: Path) -> None:
         await keep("zone-migrated-though-called-off", play.zone("late.example"))
 
 
+async def reading_called_off(client: Client, folder: Path) -> None:
+    """A campaign that is aborted while its zone is read, by a worker that does not come to an end."""
+    stalled = Stalled("prepare_waf_zone")
+    fleet = fleet_of({"name": "read.example", "plan": "pro"})
+    async with scene(client, folder, fleet, interceptors=[stalled], silence="40d") as play:
+        await stalled.begun.wait()
+        await play.ask("abort")
+        await play.zone("read.example").result()
+        stalled.go.set()
+        await play.result()
+        await keep("zone-reading-called-off", play.zone("read.example"))
+
+
 async def many_given_up(client: Client, folder: Path) -> None:
     """A campaign that is paused while each of its zones has a permit, of more than one batch, and no turn."""
     fleet = fleet_of(*({"name": f"z{number}.example", "plan": "pro"} for number in range(MANY)))

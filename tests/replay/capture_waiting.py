@@ -13,6 +13,9 @@ from edgeshift.model.fleet import assessment_id, campaign_id
 from edgeshift.operations import assess
 from tests.harness.aimed.scene import Stalled
 from tests.kit import fleet_of, scene
+from tests.kit.closing import begin_at_the_close, comparison_waits
+from tests.kit.faults import staged
+from tests.kit.signing import Roster
 from tests.replay.keeping import is_in, keep
 
 REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
@@ -36,6 +39,21 @@ async def halted(client: Client, folder: Path) -> None:
         await play.ask("resume", "looked at it")
         await play.result()
         await keep("campaign-halted-closed", campaign)
+
+
+async def begun_at_the_close(client: Client, folder: Path) -> None:
+    """A campaign in which a zone begins again while its outcomes are compared, once it has ended."""
+    kept = {"urls": ["{zone}/x"], "groups": {}, "rules": {}}
+    zones = ({"name": "a", "plan": "pro"}, {"name": "b", "plan": "pro", "uri_overrides": [kept]})
+    with comparison_waits() as go:
+        async with staged(client, folder, *zones, authority=Roster()) as stage:
+            play = stage.play
+            await play.sign([(await stage.waits("a")).fingerprint])
+            await play.until(lambda seen: seen.state == "closed", 60)
+            await begin_at_the_close(stage, ended="a", again="b")
+            go.set()
+            await play.result()
+            await keep("campaign-begun-at-its-close", play.campaign)
 
 
 async def assessing(client: Client, folder: Path) -> None:

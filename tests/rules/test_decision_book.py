@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import string
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -187,3 +189,34 @@ def test_decisions_that_would_take_too_long_to_carry_are_too_many() -> None:
             book.record(fingerprint, wave, one)
     assert not book.has_room_for(MANY[:1], 99, word(), MANY)
     assert book.has_room_for(MANY, 99, word(choice=Choice.REJECT), MANY)
+
+
+CHINESE = "".join(map(chr, range(0x4E00, 0x9000)))
+
+
+@pytest.mark.parametrize("letters", [string.ascii_letters + string.digits, CHINESE], ids=["latin", "chinese"])
+def test_names_take_room_too(letters: str) -> None:
+    """Whoever makes up people with long names, by the thousand, fills no campaign: a new one has no room long
+    before it. Who has approved may do so again, and anybody may reject.
+    """
+    dice, book = random.Random(1), DecisionBook()
+    for number in range(MOST_APPROVED):
+        one = word("".join(dice.choices(letters, k=200)), after=number * 7_000)
+        if not book.has_room_for(MANY[:1], None, one, MANY):
+            break
+        book.record(MANY[0], None, one)
+    assert 100 < len(book) < 1_000 and len(book.packed(MANY)) < 100_000
+    assert book.has_room_for(MANY[:1], None, word(book.said(MANY[0], 0)[0].by), MANY)
+    assert book.has_room_for(MANY[:1], None, word("bob", Choice.REJECT), MANY)
+
+
+def test_the_latest_decisions_are_shown_and_the_others_counted() -> None:
+    """So many of an entry, and so many in all, of which the latest entries have theirs first."""
+    book = DecisionBook()
+    for number in range(30):
+        for fingerprint in SHAPES:
+            book.record(fingerprint, None, word(f"p{number}"))
+    assert [(entry.fingerprint, entry.earlier) for entry in book.latest(2, 20)] == [(OTHER, 10), (THIRD, 10)]
+    assert [one.by for one in book.latest(1, 2)[0].decisions] == ["p28", "p29"]
+    assert [(len(entry.decisions), entry.earlier) for entry in book.latest(9, 20, 25)] == [(5, 25), (20, 10)]
+    assert [entry.earlier for entry in book.latest(9)] == [0, 0, 0]

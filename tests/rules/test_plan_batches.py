@@ -11,9 +11,11 @@ import pytest
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.targets import line_of, one_each
 from activities.zone_lists import listed_by_all
 from edgeshift.campaign.callers import callers_of
 from edgeshift.messages import AssessmentStart, Caller, Callers, ResolvedTargets
+from edgeshift.model.fleet import Plan, Target, Zone
 from edgeshift.runtime.secret_refs import CredentialMissing
 from workflows.assessment import MOST_BATCHES, batches_of
 
@@ -111,3 +113,28 @@ async def test_a_plan_names_every_credential_that_cannot_list_its_zones() -> Non
     assert single.value.message == "env:T1: the variable is not set"
     assert several.value.message.startswith("2 of 3 credentials cannot list their zones: env:T0: ")
     assert "env:T1" in several.value.message
+
+
+TARGETS = [
+    Target(zone=Zone(id=f"{n:032x}", name=f"z{n}.example", account="a" * 32, plan=Plan.PRO), wave=0)
+    for n in range(6)
+]
+
+
+def test_a_plan_has_one_line_of_each_target() -> None:
+    """A worker that knows of no credentials' batches reads also what lies between their targets. Of several
+    lines one counts that could be read.
+    """
+    lines = [line_of(index, target) for index, target in enumerate(TARGETS)]
+    failed = [line_of(index, target, "no answer") for index, target in enumerate(TARGETS)]
+    assert one_each([*failed[1:5], *lines[0:5], lines[5], failed[5], *lines[1:3]], TARGETS) == lines
+    assert one_each(reversed(failed), TARGETS) == failed
+
+
+@pytest.mark.parametrize("places", [range(5), [0, 1, 2, 3, 4, 4], [0, 1, 2, 3, 5, 4]])
+def test_a_plan_that_lacks_a_target_is_none(places: Any) -> None:
+    """Nobody starts a campaign with it: it says to plan again."""
+    lines = [line_of(index, TARGETS[place]) for index, place in enumerate(places)]
+    with pytest.raises(ApplicationError, match=r"of 6 targets, as where .*; plan again") as raised:
+        one_each(lines, TARGETS)
+    assert raised.value.non_retryable and raised.value.type == "BadInput"

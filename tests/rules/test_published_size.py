@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from edgeshift.areas import area_of
 from edgeshift.campaign.book import Word
 from edgeshift.campaign.callers import TargetCallers
@@ -14,6 +16,7 @@ from edgeshift.messages import MOST_TOLD_WRONG, Callers, Comparison, Person, Ste
 from edgeshift.model.fleet import Area, Wave, ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import Trouble, held
+from edgeshift.views.approvals import approvals_so_far
 from tests.rules.ledger_kit import FORTNIGHT, NOW
 from workflows.campaign.batches import MOST_HOLDS
 from workflows.campaign.summary import MOST_PUBLISHED, published, summary
@@ -86,3 +89,32 @@ def test_what_is_published_is_bounded_where_every_list_is_full() -> None:
     assert (found.places, found.waves, found.open_runs) == (whole.places, whole.waves, whole.open_runs)
     assert found.fingerprints_waiting == whole.fingerprints_waiting > MOST_PUBLISHED
     assert found.waiting == whole.waiting[:MOST_PUBLISHED] and found.book == whole.book[-len(found.book) :]
+
+
+@pytest.mark.parametrize("choice", list(Choice))
+def test_what_is_published_is_bounded_whoever_decides(choice: Choice) -> None:
+    """1,250 people with the longest names, on one fingerprint: a few are shown, and how many there are. An
+    answer holds as many as there may be on every fingerprint.
+    """
+    state = full()
+    latest = f"{SHAPES - 1:064x}"
+    for number in range(1_250):
+        name = f"{number:05d}" + "\u6f22" * 195
+        state.ledger.book.record(latest, None, Word(choice, name, "w" * 80, NOW))
+    entry = published(state, NOW).book[-1]
+    assert len(published(state, NOW).model_dump_json().encode()) < 100_000
+    assert (entry.fingerprint, len(entry.decisions), entry.earlier) == (latest, 20, 1_231)
+    for fingerprint in (f"{number:064x}" for number in range(SHAPES)):
+        for number in range(10):
+            name = f"{number:05d}" + "\u6f22" * 195
+            state.ledger.book.record(fingerprint, None, Word(choice, name, "", NOW))
+    assert len(summary(state, NOW).model_dump_json().encode()) < 1_900_000
+
+
+def test_approvals_that_are_not_shown_are_counted() -> None:
+    """Whoever asks who has approved a fingerprint is told of how many more."""
+    state = full()
+    for number in range(49):
+        state.ledger.book.record(f"{SHAPES - 1:064x}", None, Word(Choice.APPROVE, f"p{number}", "", NOW))
+    said = approvals_so_far(published(state, NOW), f"{SHAPES - 1:064x}")
+    assert said == "approved by p29, p30, p31 and 47 more"

@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 from temporalio.common import RetryPolicy
 
+from tests.kit.alone import zone_alone
+from workflows import options
 from workflows.options import READS, tries
 
 
@@ -29,3 +31,15 @@ def test_a_pause_that_does_not_grow_is_counted_too() -> None:
     """Ten seconds each, for a minute."""
     even = RetryPolicy(initial_interval=timedelta(seconds=10), backoff_coefficient=1.0)
     assert tries(even, timedelta(minutes=1)) == 7
+
+
+@pytest.mark.parametrize("look", ["verify", "watch"])
+def test_a_look_at_what_was_sent_waits_for_a_worker_as_long_as_it_takes(look: str) -> None:
+    """What nobody could look at for hours is not given up for that, nor taken back: the tries alone count,
+    and each has the whole of its limit.
+    """
+    policy, limit = zone_alone("looks").policy, timedelta(hours=1)
+    limits = options.verifying(limit, policy) if look == "verify" else options.watching(policy, limit)
+    assert not {"schedule_to_close_timeout", "schedule_to_start_timeout"} & limits.keys()
+    assert limits["retry_policy"].maximum_attempts > tries(READS, policy.patience)
+    assert limits["start_to_close_timeout"] > limit and limits["heartbeat_timeout"] == policy.silence

@@ -11,10 +11,12 @@ from pydantic import ValidationError
 
 from edgeshift.model.sign_off import (
     LONGEST_REASON,
+    MOST_PASSED_ON,
     Choice,
     Decision,
     SignOffPolicy,
     Tally,
+    passed_on,
     refusal,
     said_to_be_needed,
     still_needed,
@@ -215,3 +217,30 @@ def test_what_is_needed_is_said_with_who_can() -> None:
         "1 more approval is needed"
     )
     assert said_to_be_needed(*still_needed([approve("ann")], policy(1), "olga", NOW)) == ""
+
+
+@given(
+    DECISIONS,
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([(), PEOPLE]),
+    st.integers(0, 30),
+)
+def test_what_is_passed_on_amounts_to_the_same(
+    decisions: list[Decision], required: int, four_eyes: bool, approvers: tuple[str, ...], hours: int
+) -> None:
+    """As all that was said of the digest, now and as long as that counts; each person's word once."""
+    said = [one.model_copy(update={"digest": MINE}) for one in decisions if one.at is None or one.at <= NOW]
+    terms, of = policy(required, approvers, four_eyes), frozenset({MINE})
+    few, later = passed_on(said, terms, "eve", NOW), NOW + timedelta(hours=hours)
+    assert tally(few, of, terms, "eve", later) is tally(said, of, terms, "eve", later)
+    assert len({one.by.casefold() for one in few}) == len(few)
+
+
+def test_of_any_number_of_approvals_few_are_passed_on_the_latest() -> None:
+    """Twice as many as a policy may ask for; a rejection by itself."""
+    many = [approve(f"p{n}", at=NOW - timedelta(minutes=n)) for n in range(1_001)]
+    few = passed_on(many, policy(10, ()), "olga", NOW)
+    assert few == many[:MOST_PASSED_ON][::-1]
+    assert tally(few, KNOWN, policy(10, ()), "olga", NOW) is Tally.APPROVED
+    assert passed_on([*many, reject("zoe")], policy(10, ()), "olga", NOW) == [reject("zoe")]

@@ -106,9 +106,9 @@ class Decisions:
             raise refused(
                 "SignOffRefused",
                 f"the campaign has no room for this beside {counted(len(ledger.book), 'decision')}: each that"
-                f" was given by itself takes its own. Give one {kind} for many fingerprints, as sign-off does"
-                " with --wave or several fingerprints; it takes the place of those that you gave one by one."
-                " Or decide zone by zone (--zone)",
+                f" was given by itself takes its own, and so does each name. Give one {kind} for many"
+                " fingerprints, as sign-off does with --wave or several fingerprints; it takes the place of"
+                " those that you gave one by one. Or decide zone by zone (--zone)",
             )
         refuse_if_unrecorded(self._state, "SignOffRefused", len(fingerprints))
 

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import ComparedOutcomes, CompareOutcomes, Comparison, ZoneReport
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import CLAIMS, DONE, ZoneOutcome
+    from workflows import options
     from workflows.campaign.batches import MANY, Batches
     from workflows.campaign.state import CampaignState
     from workflows.campaign.window import Window
@@ -139,7 +140,10 @@ class Ends:
         sample = frozenset(workflow.random().sample(claimed, min(SAMPLE, len(claimed))))
         read = unread = wrong = 0
         for first in range(0, len(claimed), SLICE):
-            some = claimed[first : first + SLICE]
+            # A zone that was begun again meanwhile has no outcome any more.
+            some = [index for index in claimed[first : first + SLICE] if ledger.outcome(index) in CLAIMS]
+            if not some:
+                continue
             outcomes = tuple(filter(None, map(ledger.outcome, some)))
             found: ComparedOutcomes = await self._batches.work(
                 ComparingActivities.compare,
@@ -156,11 +160,15 @@ class Ends:
                     archive=state.start.archive,
                 ),
                 f"compare {counted(len(some), 'outcome')}",
+                options.comparing(state.start.policy),
             )
             if found.by_word:
                 return
             for one in found.wrong:
-                state.tell_wrong(one)
+                if ledger.outcome(one.index) is not one.told:
+                    continue
+                if one not in state.told_wrong:
+                    state.tell_wrong(one)
                 if one.shown is not None:
                     ledger.finish(one.index, one.shown)
             read, unread, wrong = read + found.read, unread + found.unread, wrong + len(found.wrong)

@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneReport,
     )
     from edgeshift.model.counts import counted
+    from edgeshift.model.sign_off import passed_on
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
     from workflows.campaign.turns import Turns
@@ -138,14 +139,15 @@ class Granter:
         indexes = self._turns.to_grant()
         if not indexes:
             return
-        grants = []
+        grants, policy = [], state.start.policy.sign_off
         for index in indexes:
             shape = ledger.fingerprint_group(index)
             validate = ledger.places[index] == TargetState.READY_VALIDATE
             step = state.first_step if validate else shape.step if shape else Step.COMMIT
             ledger.places[index] = TargetState.PERMITTED
             ledger.recently_reported.add(index)
-            decisions = ledger.decisions(index)
+            # Anybody may have approved, however many there are: as few are passed on as decide.
+            decisions = passed_on(ledger.decisions(index), policy, state.start.started_by, workflow.now())
             permit, attempt = state.permit(index, step), ledger.attempts[index]
             grants.append(PermitGrant(attempt=attempt, permit=permit, decisions=tuple(decisions)))
         await self._batches.tell("permit", indexes, grants=tuple(grants))

@@ -31,6 +31,12 @@ with workflow.unsafe.imports_passed_through():
 MOST_SHOWN = 500
 """Entries of the book that a summary shows, the latest."""
 
+EACH_SHOWN = 20
+"""Decisions of an entry that are shown, the latest: anybody may have given any number."""
+
+MOST_DECISIONS = 1_500
+"""Decisions of all entries that a summary shows: of three people on each. An answer holds as many."""
+
 MOST_WAITING = 200
 """Fingerprints that a summary shows as waiting, those with the most zones."""
 
@@ -48,9 +54,15 @@ SHORT = 80
 
 
 def summary(
-    state: CampaignState, now: datetime, most: int = MOST_WAITING, shown: int = MOST_SHOWN
+    state: CampaignState,
+    now: datetime,
+    most: int = MOST_WAITING,
+    shown: int = MOST_SHOWN,
+    decisions: int = MOST_DECISIONS,
 ) -> CampaignSummary:
-    """The campaign as it stands. ``most``: fingerprints that wait; ``shown``: entries of the book."""
+    """The campaign as it stands. ``most``: fingerprints that wait; ``shown``: entries of the book, with
+    ``decisions`` in all.
+    """
     ledger, start = state.ledger, state.start
     stopped = state.aborted or state.paused
     return CampaignSummary(
@@ -72,7 +84,7 @@ def summary(
         permits_out=len(ledger.permits),
         waiting=waiting(state, most),
         fingerprints_waiting=len(set(ledger.waiters.shapes()) - {0}),
-        book=[_shortened(entry) for entry in ledger.book.latest(shown)],
+        book=[_shortened(entry) for entry in ledger.book.latest(shown, EACH_SHOWN, decisions)],
         excluded=ledger.excluded,
         excluded_codes=ledger.excluded_codes,
         notes=state.notes,
@@ -97,6 +109,9 @@ def summary(
 FEW_SHOWN = 20
 """Entries of a list that a published summary has at most: each takes its place in the history every time."""
 
+FEW_DECISIONS = 3 * FEW_SHOWN
+"""Decisions that a published summary shows."""
+
 MOST_PUBLISHED = 40
 """Fingerprints that a published summary shows as waiting."""
 
@@ -115,7 +130,8 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
         "retrying": state.retrying[-1:],
         "told_wrong": state.told_wrong[:FEW_SHOWN],
     }
-    return summary(state, now, most=MOST_PUBLISHED, shown=FEW_SHOWN).model_copy(update=update)
+    few = summary(state, now, most=MOST_PUBLISHED, shown=FEW_SHOWN, decisions=FEW_DECISIONS)
+    return few.model_copy(update=update)
 
 
 def state_word(state: CampaignState) -> CampaignPhase:

@@ -90,6 +90,8 @@ class Campaign:
             # While it left, a zone may have been heard of, or begun again, that it is to see to an end.
             if state.closed:
                 await self._ends.compare()
+                if self._was_opened():
+                    continue
                 self._publisher.say()
                 return CampaignResult(
                     outcomes=state.ledger.tallies(),
@@ -99,6 +101,12 @@ class Campaign:
                     compared=state.compared,
                     carried=state.carried(),
                 )
+
+    def _was_opened(self) -> bool:
+        """Whether it is open again after it has compared its outcomes, which takes a while: a zone that wakes
+        up opens it, and a person may have been told then that zones begin again.
+        """
+        return not self._state.closed and workflow.patched("begun-at-the-close-goes-on")
 
     async def _until_closed(self) -> None:
         state = self._state

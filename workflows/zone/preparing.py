@@ -37,11 +37,13 @@ class Proposals:
         zone.told = False
         zone.enter(ZonePhase.ASSESSING)
         prepared: Prepared = await self._waits.served(
-            lambda: workflow.execute_activity_method(
-                activity,
-                Prepare(start=zone.bare_start),
-                summary="read, archive, propose",
-                **options.reading_the_service(zone.start.policy),
+            lambda: self._waits.unless_called_off(
+                workflow.start_activity_method(
+                    activity,
+                    Prepare(start=zone.bare_start),
+                    summary="read, archive, propose",
+                    **options.reading_the_service(zone.start.policy),
+                )
             )
         )
         zone.prepared = prepared

@@ -4,6 +4,7 @@ does not answer, ends nothing.
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import contextlib
 from collections.abc import Awaitable, Callable
@@ -11,6 +12,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import ReportKind, ZonePhase, reason_of_hold
@@ -108,6 +110,25 @@ class Waits:
         if called_off:
             self._zone.check_stop()
         return await reading
+
+    async def unless_called_off(self, reading: workflow.ActivityHandle[T]) -> T:
+        """The same, for a reading whose end runs of before have waited for, whatever they were told
+        meanwhile. Raises Ended where the zone is to stop.
+        """
+        calling_off = asyncio.create_task(self._call_off(reading))
+        try:
+            return await reading
+        except ActivityError as failure:
+            if is_cancelled_exception(failure):
+                self._zone.check_stop()
+            raise
+        finally:
+            calling_off.cancel()
+
+    async def _call_off(self, reading: workflow.ActivityHandle[T]) -> None:
+        await workflow.wait_condition(lambda: self._zone.stop is not None)
+        if not reading.done() and workflow.patched("readings-are-called-off"):
+            reading.cancel()
 
     # --- for the service
 
