@@ -18,7 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from edgeshift.campaign_file.error_text import in_words, parse_trouble
-from edgeshift.campaign_file.service import MOST_CREDENTIALS
+from edgeshift.campaign_file.new_mistakes import new_mistakes
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.validators import Where
 
@@ -136,20 +136,11 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
             (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
         ]
     if spec is not None:
-        found += _new_mistakes(spec)
+        found += new_mistakes(spec)
     if found or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
         raise CampaignFileError(path, mistakes)
     return spec
-
-
-def _new_mistakes(spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
-    """What a file may not have, and what is read of a campaign that an earlier version has archived."""
-    if (number := len(spec.service.credentials)) > MOST_CREDENTIALS:
-        yield ("service", "credentials"), f"has {number} items; it must have at most {MOST_CREDENTIALS}"
-    for place, adjustment in enumerate(spec.adjustments):
-        if why := adjustment.threshold_in_vain():
-            yield ("adjustments", place, "score_threshold"), why
 
 
 def shown(where: Where) -> str:

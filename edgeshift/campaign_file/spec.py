@@ -161,7 +161,7 @@ class CampaignSpec(Part):
     )
     sweep: Duration = Field(
         default=timedelta(minutes=10),
-        description="How often the campaign looks for zones that have been silent.",
+        description="How often the campaign looks for zones that have been silent; at least 1s.",
     )
     silence: Duration = Field(
         default=timedelta(minutes=1),

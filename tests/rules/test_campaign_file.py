@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from edgeshift.areas.waf import OWASP_RULESET
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
@@ -220,6 +221,20 @@ def test_a_threshold_of_the_score_rule_is_right_and_an_archived_one_is_read() ->
     begun = {"name": "waf-1", "targets": {"all": True}, "adjustments": [{"score_threshold": 60}]}
     (archived,) = CampaignSpec.model_validate(begun).adjustments
     assert archived.threshold_in_vain()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sweep: 0s", "3:1: sweep: is 0s; at least 1s is right"),
+        ("sweep: 999ms", "3:1: sweep: is 999ms; at least 1s is right"),
+    ],
+)
+def test_what_never_worked_is_refused_and_an_archived_one_is_read(text: str, said: str) -> None:
+    """A campaign that an earlier version has archived with such a time is read as it was."""
+    assert only(f"{SMALL}{text}\n") == said
+    begun = YAML(typ="safe", pure=True).load(f"{SMALL}{text}\n")
+    assert CampaignSpec.model_validate(begun)
 
 
 SECRET = "v1.0-3f8a9c-very-secret"

@@ -118,8 +118,8 @@ def test_durations_are_written_as_people_write_them() -> None:
     """In what is right, and as defaults."""
     assert described("service.patience")["default"] == "1h"
     for text in ("90s", "1h30m", "500ms", "1.5 h", "14D", "90"):
-        fits(f"{SMALL}sweep: {text}\n")
-        parse_campaign(f"{SMALL}sweep: {text}\n")
+        fits(f"{SMALL}commit: {{poll: {text}}}\n")
+        parse_campaign(f"{SMALL}commit: {{poll: {text}}}\n")
 
 
 @pytest.mark.parametrize(
