@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -321,7 +322,8 @@ def _nothing_to_sign(found: Examples, separate: list[str], campaign: str) -> Com
             ExitCode.REFUSED,
             hint=f"`edgeshift status {campaign}` shows what waits now; `edgeshift doctor` checks the archive",
         )
-    one = f"read its evidence: edgeshift history {separate[0] if separate else 'NAME'} --campaign {campaign}"
+    name = quote(separate[0]) if separate else "NAME"
+    one = f"read its evidence: edgeshift history {name} --campaign {campaign}"
     several = f"`edgeshift sign-off causes {campaign}` groups them by cause"
     return CommandError(
         "none of these zones can be signed together: the evidence of each did not pass",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -133,7 +134,7 @@ def _no_zone(campaign: str, zone: str, rows: Sequence[ZoneRow], *, there: bool) 
     names = [row.name for row in rows]
     if there and chosen(rows, zone=zone):
         text = f"zone {zone} of campaign {campaign} is not in that wave or phase"
-        hint = f"see where it is: edgeshift status {campaign} --zone {zone}"
+        hint = f"see where it is: edgeshift status {campaign} --zone {quote(zone)}"
     else:
         near = near_zone(zone, names)
         text = f"campaign {campaign} has no zone {zone!r}"

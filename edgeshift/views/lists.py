@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from shlex import quote
 
 from pydantic import BaseModel
 from rich.cells import cell_len
@@ -140,7 +141,8 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: boo
     """All that is known of one zone now. ``signable``: whether its campaign still sends what is signed."""
     appears = look_of(row)
     name = one_line(row.name, 253)
-    approve = f"edgeshift sign-off approve {campaign} --zone {name}"
+    typed = quote(name)
+    approve = f"edgeshift sign-off approve {campaign} --zone {typed}"
     lines = [
         (row.kind.value, Text(f"{name} ({row.id})")),
         (
@@ -160,10 +162,10 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: boo
         ("fingerprint", row.fingerprint),
         ("result record", row.record),
         *(("ticket", one_line(ticket, 300)) for ticket in row.tickets),
-        ("read it", f"edgeshift show {name}" if row.place.startswith("awaiting") else ""),
+        ("read it", f"edgeshift show {typed}" if row.place.startswith("awaiting") else ""),
         # Offered only where no evidence of the zone itself speaks against it.
         ("sign it", approve if row.place == "awaiting" and signable else ""),
-        ("history", f"edgeshift history {name} --area {row.area.value}"),
+        ("history", f"edgeshift history {typed} --area {row.area.value}"),
     ):
         if value:
             lines.append((title, Text(value)))
