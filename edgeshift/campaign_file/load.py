@@ -18,7 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from edgeshift.campaign_file.error_text import in_words, parse_trouble
-from edgeshift.campaign_file.new_mistakes import new_mistakes
+from edgeshift.campaign_file.new_mistakes import new_mistakes, without_unit
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.validators import Where
 
@@ -135,6 +135,8 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
         found += [
             (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
         ]
+    complained = {where for where, _ in found}
+    found += [(where, said) for where, said in without_unit(parsed.value) if where not in complained]
     if spec is not None:
         found += new_mistakes(spec)
     if found or spec is None:

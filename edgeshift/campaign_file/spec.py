@@ -165,7 +165,7 @@ class CampaignSpec(Part):
     )
     silence: Duration = Field(
         default=timedelta(minutes=1),
-        description="How long a worker may say nothing of a piece of work before another takes it over.",
+        description="After which silence of a worker, of 1s or longer, another takes its piece of work over.",
     )
     time_scale: Annotated[float, Field(ge=1, le=1_000_000), NUMBER] = Field(
         default=1.0,

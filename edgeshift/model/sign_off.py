@@ -83,7 +83,9 @@ class SignOffPolicy(Part):
         default=timedelta(days=14),
         description="How long a zone waits before it goes on hold (`reopen` restarts it).",
     )
-    valid_for: Duration = Field(default=timedelta(days=14), description="How long an approval counts.")
+    valid_for: Duration = Field(
+        default=timedelta(days=14), description="How long an approval counts; at least 1s."
+    )
     per: Literal["fingerprint", "zone"] = Field(
         default="fingerprint",
         description="What one decision is about: fingerprint (all zones that propose the same), or zone.",
