@@ -95,6 +95,8 @@ def signer_at(path: Path) -> Signer:
     try:
         data = path.expanduser().read_bytes()
         mode = stat.S_IMODE(path.expanduser().stat().st_mode)
+    except RuntimeError:
+        raise SigningFailed(f"the key {path}: there is no such user here", "write the whole path") from None
     except OSError as why:
         raise SigningFailed(
             f"the key {path} cannot be read: {why.strerror}", "`edgeshift keys make` makes one"
