@@ -72,7 +72,9 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
     from edgeshift import operations
     from edgeshift.cli.reading import archive_to_begin
     from edgeshift.operations.plans import last_plan
+    from edgeshift.operations.policies import refuse_unsignable
 
+    refuse_unsignable(spec.sign_off, by)
     async with shell.temporal(writes=True) as client:
         archive = await archive_to_begin(shell, client)
         pen = shell.pen(by, "starter")
