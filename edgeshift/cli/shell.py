@@ -17,6 +17,7 @@ from edgeshift.cli.asking import Asking
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.interrupts import heed_interrupts
 from edgeshift.cli.streams import speaks_unicode
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -345,7 +346,7 @@ class Shell(Asking):
         """Print what one may do next, unless only the result was asked for."""
         if not self.quiet:
             for line in lines:
-                self.console.print(line, markup=False, soft_wrap=True)
+                self.console.print(as_chosen(line), markup=False, soft_wrap=True)
 
     def tell(
         self, words: str, *, lead: Text | str = "", indent: int = 2, style: str = "", longest: int = 2_000

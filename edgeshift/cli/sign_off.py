@@ -16,6 +16,7 @@ from edgeshift.cli.proposals import show_digest, show_facts, show_proposal, show
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.model.counts import counted
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
@@ -362,11 +363,11 @@ def _show_shapes(
     if chosen.separate:
         shell.tell(
             "Not signed by this: their own evidence did not pass."
-            f" `edgeshift sign-off causes {campaign}` groups them, --zone decides on one:",
+            + as_chosen(f" `edgeshift sign-off causes {campaign}` groups them, --zone decides on one:"),
             indent=0,
         )
         for name in separate:
             shell.tell(name)
         if chosen.separate > len(separate):
             more = f"… and {chosen.separate - len(separate):,} more:"
-            shell.tell(f"{more} edgeshift status {campaign} --phase awaiting_separate")
+            shell.tell(as_chosen(f"{more} edgeshift status {campaign} --phase awaiting_separate"))

@@ -30,6 +30,7 @@ from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.figures import Pace
 from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
@@ -264,7 +265,7 @@ def _alarms(known: Known, rows: Sequence[ZoneRow]) -> RenderableType:
     if not (codes := _codes(known, rows)):
         return Text()
     text = Text("alarms: ", style="bold").append(", ".join(codes), style="default")
-    text.append(f"\nwhat to do: edgeshift alarms {known.start.name}, docs/runbook.md", style="dim")
+    text.append(as_chosen(f"\nwhat to do: edgeshift alarms {known.start.name}, docs/runbook.md"), style="dim")
     return Padding(text, (0, 2, 1, 2))
 
 
