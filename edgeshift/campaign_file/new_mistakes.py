@@ -77,6 +77,10 @@ def _out_of_bounds(spec: CampaignSpec) -> Mistakes:
         (("sweep",), spec.sweep),
         (("silence",), spec.silence),
         (("sign_off", "valid_for"), spec.sign_off.valid_for),
+        (("sign_off", "expires_after"), spec.sign_off.expires_after),
+        (("service", "request_limit"), spec.service.request_limit),
+        (("commit", "lease"), spec.commit.lease),
+        (("commit", "send_window"), spec.commit.send_window),
         (("service", "rate", "per"), per),
     )
     for where, duration in given:

@@ -22,6 +22,10 @@ from tests.rules.test_campaign_file import SMALL, only
         ("sweep: 999ms", "3:1: sweep: is 999ms; at least 1s is right"),
         ("silence: 0s", "3:1: silence: is 0s; at least 1s is right"),
         ("sign_off: {valid_for: 0s}", "3:12: sign_off.valid_for: is 0s; at least 1s is right"),
+        ("sign_off: {expires_after: 0s}", "3:12: sign_off.expires_after: is 0s; at least 1s is right"),
+        ("service: {request_limit: 0s}", "3:11: service.request_limit: is 0s; at least 1s is right"),
+        ("commit: {lease: 0s}", "3:10: commit.lease: is 0s; at least 1s is right"),
+        ("commit: {send_window: 0s}", "3:10: commit.send_window: is 0s; at least 1s is right"),
         ("service: {rate: {per: 0s}}", "3:18: service.rate.per: is 0s; at least 1s is right"),
         ("service: {rate: {per: 25h}}", "3:18: service.rate.per: is 1d 1h; at most 1d is right"),
         (
