@@ -5,6 +5,7 @@ docs/runbook.md, which has the same commands. Pure.
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -39,7 +40,13 @@ _PLACEHOLDER = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
 
 def filled(command: str, names: dict[str, str]) -> str:
     """A command with the placeholders that ``names`` knows filled in; the others stay for people to fill."""
-    return _PLACEHOLDER.sub(lambda found: names.get(found.group(0)) or found.group(0), command)
+
+    def value(found: re.Match[str]) -> str:
+        # A name of an account is free text, and the line is copied into a shell.
+        known = names.get(found.group(0))
+        return shlex.quote(known) if known else found.group(0)
+
+    return _PLACEHOLDER.sub(value, command)
 
 
 STATUS = "edgeshift status CAMPAIGN"

@@ -126,7 +126,7 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
     return Roots(file, signers, str(path))
 
 
-NO_YAML = (YAMLError, ValueError, KeyError, IndexError, RecursionError)
+NO_YAML = (YAMLError, ValueError, KeyError, IndexError, OverflowError, RecursionError)
 """What the parser raises of a text that is no YAML, or has a value that is none."""
 
 

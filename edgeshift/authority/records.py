@@ -31,7 +31,7 @@ from edgeshift.authority.statements import (
     sealed,
 )
 from edgeshift.model.fleet import MOST_ATTEMPTS
-from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing, ArchiveUnavailable
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveMissing, ArchiveUnavailable
 from edgeshift.stores.archive_keys import NO_KEY, is_key, is_part, shown
 
 MOST = 2_000
@@ -194,11 +194,19 @@ async def surely_read(look: Callable[[], Awaitable[Looked]]) -> Looked:
 
 
 class SignedRecords:
-    """The signed statements of an archive. What was verified once is kept in memory: it cannot change."""
+    """The signed statements of an archive. What was verified once is kept in memory: it cannot change. Of an
+    archive that could not be opened, whatever is asked raises why.
+    """
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    def __init__(self, archive: Archive | ArchiveError) -> None:
+        self._opened = archive
         self._known: OrderedDict[str, Attested] = OrderedDict()
+
+    @property
+    def _archive(self) -> Archive:
+        if isinstance(self._opened, ArchiveError):
+            raise self._opened
+        return self._opened
 
     async def put(self, statement: Statement, signature: str) -> str:
         """Record a statement; its digest. Raises ArchiveError, and BadStatement where the signature is none

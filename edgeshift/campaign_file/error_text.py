@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from edgeshift.campaign_file.options import field_at, keys_at
+from edgeshift.campaign_file.options import field_at, keys_at, model_at, options
 from edgeshift.model.validators import RIGHT, WHOLE, Where, place_of
 
 MAY_BE_SECRET = frozenset(
@@ -153,7 +153,13 @@ def _text(value: object) -> str:
 
 
 def _secret(where: Where) -> bool:
-    return "credentials" in where or any(part in MAY_BE_SECRET for part in where)
+    """Whether what stands there may be a secret: also a text in place of a mapping that can hold one."""
+    if "credentials" in where or any(part in MAY_BE_SECRET for part in where):
+        return True
+    model = model_at(where)
+    return model is not None and any(
+        option.path.rpartition(".")[2] in MAY_BE_SECRET for option in options(model)
+    )
 
 
 def _either(words: list[str]) -> str:
@@ -169,11 +175,19 @@ def _right(where: Where) -> tuple[str, bool]:
 
 def _safe(where: Where) -> Where:
     """The path without an unknown key that does not look like one: it might be a secret in the wrong
-    place.
+    place. Among credentials any might be that is not like a known one.
     """
-    last = str(where[-1])
-    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", last) and not (_secret(where) and len(last) > 20)
-    return where if plain else where[:-1]
+    last, around = str(where[-1]), where[:-1]
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", last)
+    if "credentials" in around:
+        plain = plain if _near(where) else None
+    return where if plain and not (_secret(around) and len(last) > 20) else around
+
+
+def _near(where: Where) -> str:
+    """The key that is known there and like this one; empty where none is."""
+    found = get_close_matches(str(where[-1]).lower().replace("-", "_"), keys_at(where[:-1]), n=1)
+    return found[0] if found else ""
 
 
 def _unknown_key(where: Where, listed: set[tuple[str, ...]]) -> str:
@@ -181,10 +195,9 @@ def _unknown_key(where: Where, listed: set[tuple[str, ...]]) -> str:
     list is given once, and noted in ``listed``: a file about other things has many keys.
     """
     known = keys_at(where[:-1])
-    near = get_close_matches(str(where[-1]).lower().replace("-", "_"), known, n=1)
     what = "unknown key" if _safe(where) == where else "an unknown key (not shown)"
-    if near:
-        return f"{what}; did you mean {near[0]}?"
+    if near := _near(where):
+        return f"{what}; did you mean {near}?"
     if (names := tuple(known)) in listed:
         return what
     listed.add(names)

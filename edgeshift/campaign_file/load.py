@@ -18,7 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from edgeshift.campaign_file.error_text import in_words, parse_trouble
-from edgeshift.campaign_file.service import MOST_CREDENTIALS
+from edgeshift.campaign_file.new_mistakes import as_written, new_mistakes
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.validators import Where
 
@@ -138,21 +138,14 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
         found += [
             (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
         ]
+    complained = {where for where, _ in found}
+    found += [(where, said) for where, said in as_written(parsed.value) if where not in complained]
     if spec is not None:
-        found += _new_mistakes(spec)
+        found += new_mistakes(spec)
     if found or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
         raise CampaignFileError(path, mistakes)
     return spec
-
-
-def _new_mistakes(spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
-    """What a file may not have, and what is read of a campaign that an earlier version has archived."""
-    if (number := len(spec.service.credentials)) > MOST_CREDENTIALS:
-        yield ("service", "credentials"), f"has {number} items; it must have at most {MOST_CREDENTIALS}"
-    for place, adjustment in enumerate(spec.adjustments):
-        if why := adjustment.threshold_in_vain():
-            yield ("adjustments", place, "score_threshold"), why
 
 
 def shown(where: Where) -> str:
@@ -186,7 +179,7 @@ def _parse(text: str, path: str) -> _Parsed:
         place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
         said = f"the character U+{ord(text[why.position]):04X} may not stand in YAML; remove it"
         raise CampaignFileError(path, [Mistake(*place, "", said)]) from None
-    except (YAMLError, ValueError, IndexError, RecursionError):
+    except (YAMLError, ValueError, IndexError, OverflowError, RecursionError):
         said = "this is not YAML (`edgeshift init` writes a file that is)"
         raise CampaignFileError(path, [Mistake(1, 1, "", said)]) from None
     parsed = _Parsed()

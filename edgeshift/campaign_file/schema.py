@@ -20,7 +20,11 @@ from edgeshift.model.validators import RIGHT, WHOLE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_DURATION = TypeAdapter(Duration).json_schema()
+_READ = TypeAdapter(Duration).json_schema()
+"""Of a duration wherever one is read."""
+
+_DURATION = next(choice for choice in _READ["anyOf"] if choice["type"] == "string")
+"""Of one in a campaign file, where a bare number is none."""
 
 
 class _AsWritten(GenerateJsonSchema):
@@ -58,9 +62,12 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
 
 def _option(option: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in option.items() if key not in ("title", WHOLE)}
-    if kept.get("anyOf") == _DURATION["anyOf"]:
+    if kept.get("anyOf") == _READ["anyOf"]:
         del kept["anyOf"]
         kept = {"$ref": "#/$defs/Duration", **kept}
+    elif _DURATION in kept.get("anyOf", ()):
+        others = [choice for choice in kept["anyOf"] if choice not in _READ["anyOf"]]
+        kept["anyOf"] = [{"$ref": "#/$defs/Duration"}, *others]
     if _holds_mapping(kept.get("default")):
         # The defaults of a part are those of its options, where they are explained.
         del kept["default"]

@@ -89,7 +89,7 @@ class RateSpec(Part):
     )
     per: Duration = Field(
         default=timedelta(seconds=SPECIFICATION.rate.window_seconds),
-        description="The time over which the service counts them.",
+        description="The time over which the service counts them; from 1s to 1d.",
     )
     people: Annotated[float, Field(ge=0, lt=1), NUMBER] = Field(
         default=0.1, description="The share that is left to people and other programs: 0.1 is a tenth."

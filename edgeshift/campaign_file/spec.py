@@ -161,11 +161,11 @@ class CampaignSpec(Part):
     )
     sweep: Duration = Field(
         default=timedelta(minutes=10),
-        description="How often the campaign looks for zones that have been silent.",
+        description="How often the campaign looks for zones that have been silent; at least 1s.",
     )
     silence: Duration = Field(
         default=timedelta(minutes=1),
-        description="How long a worker may say nothing of a piece of work before another takes it over.",
+        description="After which silence of a worker, of 1s or longer, another takes its piece of work over.",
     )
     time_scale: Annotated[float, Field(ge=1, le=1_000_000), NUMBER] = Field(
         default=1.0,

@@ -16,6 +16,7 @@ from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_campaign
 from edgeshift.cli.shell import current, run
 from edgeshift.model.counts import counted
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.widths import Command, Paragraph
 
 STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "magenta"}
@@ -54,7 +55,7 @@ def alarms(
         return facts, together(notes)
 
     facts, notes = run(look(), waiting="looking at every part")
-    found = [alarm for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
+    found = [_typed(alarm) for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
     if as_json:
         shell.print_json({"alarms": found, "note": "\n".join(notes)})
     else:
@@ -68,6 +69,12 @@ def alarms(
         shell.say_note(*notes)
     if found:
         raise typer.Exit(ExitCode.ALARMS)
+
+
+def _typed(alarm: Alarm) -> Alarm:
+    """The alarm with commands as they are to be typed after this call."""
+    commands = {"look_at": alarm.look_at, "do": alarm.do}
+    return alarm.model_copy(update={field: tuple(map(as_chosen, some)) for field, some in commands.items()})
 
 
 def told(alarm: Alarm) -> Text:

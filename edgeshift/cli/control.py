@@ -166,8 +166,10 @@ async def _check_archive(shell: Shell, client: Client, campaign: str, verb: str)
     from edgeshift import operations
     from edgeshift.stores.archive import ArchiveError
 
-    archive = shell.archive()
-    if verb != "resume" and not archive.is_made:
+    archive = shell.archive_if_any()
+    if isinstance(archive, ArchiveError):
+        why = str(archive)
+    elif verb != "resume" and not archive.is_made:
         why = f"{archive.name} is no folder, and nothing can be signed there"
     else:
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from edgeshift.cli.streams import speaks_unicode
 from edgeshift.model.exit_codes import MEANINGS as MEANINGS
 from edgeshift.model.exit_codes import ExitCode as ExitCode
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +53,7 @@ class CommandError(Exception):
             "exit_code": int(self.code),
             "message": self.text,
             "details": list(self.details),
-            "hint": self.hint,
+            "hint": as_chosen(self.hint),
         }
 
 
@@ -109,5 +110,5 @@ def show(console: Console, failure: CommandError, *, as_json: bool = False) -> N
     for detail in failure.details:
         console.print(Text(detail), soft_wrap=True, highlight=False)
     if failure.hint:
-        hint = Text("\nhint: ", style="bold").append(failure.hint, style="not bold")
+        hint = Text("\nhint: ", style="bold").append(as_chosen(failure.hint), style="not bold")
         console.print(hint, soft_wrap=True, highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -114,7 +115,7 @@ def _nothing(found: TerraformExport, zone: str) -> CommandError:
     if zone and len(found.left_out) == 1:
         only = found.left_out[0]
         code = ExitCode.NOTHING if only.place not in ("migrated", "already_migrated") else ExitCode.REFUSED
-        hint = f"`edgeshift status {found.campaign} --zone {only.name}` shows where it stands"
+        hint = f"`edgeshift status {found.campaign} --zone {quote(only.name)}` shows where it stands"
         return CommandError(f"zone {only.name} is not exported: {only.why}", code, hint=hint)
     return CommandError(
         f"no zone of campaign {found.campaign} can be exported",

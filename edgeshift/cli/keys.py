@@ -11,8 +11,8 @@ from rich.text import Text
 
 from edgeshift.authority.roots import Role
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import AsJson, writing
-from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.cli.options import AsJson, By, writing
+from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def make(
         checked_name(name)
     except BadSigners as why:
         raise _bad(str(why), "write the name that EDGESHIFT_USER or --by has") from None
-    path = (file or _usual_place(name)).expanduser()
+    path = _home("--file", file) if file else _usual_place(name)
     public = path.with_name(f"{path.name}.pub")
     for one in (path, public):
         if one.exists() or one.is_symlink():
@@ -163,9 +163,7 @@ def revoke(
 @app.command()
 def test(
     roots: RootsPath = None,
-    by: Annotated[
-        str, typer.Option(help="Who signs. Default: EDGESHIFT_USER or your login.", show_default=False)
-    ] = "",
+    by: By = "",
     as_json: AsJson = False,
 ) -> None:
     """Sign something with your key, and say whose it is by the roots and what they may do. Exit 6 if nothing
@@ -173,8 +171,7 @@ def test(
     """
     shell = current()
     path = _roots_file(shell, roots)
-    who = (by or person()).strip()
-    signer = shell.signer(who)
+    signer = shell.signer(by)
     # A stack makes a key and a place in its roots for whoever has none.
     found = _load(path)
     if signer is None:
@@ -184,13 +181,13 @@ def test(
             hint="set EDGESHIFT_AUTHORITY_KEY; `edgeshift keys make` makes a key",
         )
     key = run(_tried(signer))
-    why = _would_not_count(found, key, who)
-    person_ = found.file.people.get(who)
+    why = _would_not_count(found, key, by)
+    person_ = found.file.people.get(by)
     roles = sorted(person_.roles) if person_ and not why else []
     if as_json:
         shell.print_json(
             {
-                "by": who,
+                "by": by,
                 "key": key.id,
                 "counts": not why,
                 "why": why or "",
@@ -204,13 +201,13 @@ def test(
         return
     if why:
         raise CommandError(
-            f"key {key.id} signs, and what it signs for {who} does not count: {why}",
+            f"key {key.id} signs, and what it signs for {by} does not count: {why}",
             ExitCode.REFUSED,
             hint="`edgeshift keys list` shows whose keys count; --by names another person",
         )
     where = f" (accounts {', '.join(person_.accounts)})" if person_ and person_.accounts else ""
     shell.console.print(
-        f"Key {key.id} signs for {who}: {', '.join(roles)}{where}", markup=False, soft_wrap=True
+        f"Key {key.id} signs for {by}: {', '.join(roles)}{where}", markup=False, soft_wrap=True
     )
 
 
@@ -249,8 +246,8 @@ def _as_json(path: Path, roots: Roots) -> dict[str, object]:
                     {
                         "id": allowed.key.id,
                         "kind": allowed.key.kind,
-                        "valid_after": allowed.after,
-                        "valid_before": allowed.before,
+                        "valid_after": allowed.after.isoformat() if allowed.after else None,
+                        "valid_before": allowed.before.isoformat() if allowed.before else None,
                         "revoked": allowed.key.id in roots.signers.revoked,
                     }
                     for allowed in roots.signers.keys
@@ -307,7 +304,7 @@ def _show(shell: Shell, path: Path, roots: Roots) -> None:
 
 
 def _roots_file(shell: Shell, given: Path | None) -> Path:
-    path = given.expanduser() if given else shell.roots_file()
+    path = _home("--roots", given) if given else shell.roots_file()
     if path is None:
         shell.check_stack()
         raise _bad(
@@ -315,6 +312,14 @@ def _roots_file(shell: Shell, given: Path | None) -> Path:
             "name the workers' roots file; docs/authority.md shows one to begin with",
         )
     return path
+
+
+def _home(option: str, path: Path) -> Path:
+    """The path with ``~`` as somebody's folder."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise _bad(f"{option} {path}: there is no such user here", "write the whole path") from None
 
 
 def _load(path: Path) -> Roots:
@@ -328,7 +333,7 @@ def _public(path: Path) -> PublicKey:
 
     hint = "name the file that ends in .pub: ssh-keygen -y -f KEY prints it, too"
     try:
-        with path.expanduser().open("rb") as file:
+        with _home("--key", path).open("rb") as file:
             words = file.read(LONGEST_KEY).decode(errors="replace").split()
     except OSError as problem:
         raise _bad(f"--key {path}: {problem.strerror or problem}", hint) from None

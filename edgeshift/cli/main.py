@@ -19,6 +19,7 @@ from edgeshift.cli.help import Verbs
 from edgeshift.cli.shell import Shell, adopt, current
 from edgeshift.cli.streams import prepare
 from edgeshift.runtime.private_files import keep_to_owner
+from edgeshift.views.chosen import choose
 
 BEGIN, RUN, DECIDE, LOOK, SERVE = "Begin", "Run", "Decide and steer", "Look", "Serve"
 
@@ -78,6 +79,9 @@ VERBS: dict[str, Verb] = {
     "fleet": Verb("fleet", "app", "Generate and check fleet files for the simulator.", SERVE),
 }
 """Every verb. A module is imported only when its verb is called, so that help stays quick."""
+
+THERE = frozenset(name for name, verb in VERBS.items() if verb.panel in (RUN, DECIDE, LOOK)) | {"doctor"}
+"""The verbs that ask a Temporal or an archive."""
 
 SHARED = {
     "--env": True,
@@ -176,6 +180,7 @@ def _shared_options(
         raise CommandError(
             "--quiet and --verbose exclude each other", ExitCode.BAD_INPUT, hint="give one of them"
         )
+    choose(THERE, env=env, address=address, namespace=namespace, archive=archive)
     adopt(
         Shell(
             address=address,
@@ -238,6 +243,8 @@ def called(arguments: Sequence[str]) -> int:
         code = _reader_gone(shell, verb, as_json=as_json)
     except Exception as problem:
         code = _failed(shell, problem, verb, debug=debug, as_json=as_json)
+    finally:
+        choose()
     if code == ExitCode.INTERRUPTED:
         if as_json:
             show(shell.errors, CommandError("stopped", ExitCode.INTERRUPTED), as_json=True)

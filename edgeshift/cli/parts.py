@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from edgeshift.areas.parts import PartOf
@@ -71,7 +72,7 @@ class CliPart:
 
 def whole_of(shown: Preview) -> str:
     """The command that shows all that is known of a proposal."""
-    return f"edgeshift show {shown.zone}"
+    return f"edgeshift show {quote(shown.zone)}"
 
 
 def tell_some(shell: Shell, lead: str, lines: Sequence[str], most: int, where: str, indent: int = 2) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_apart, checked_out
-from edgeshift.cli.shell import current, person, run, said_once
+from edgeshift.cli.shell import current, person, run
 from edgeshift.runtime.files import write_whole
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def _assess(
     shell: Shell, spec: CampaignSpec
 ) -> tuple[PlanReport, AssessmentResult, str, Mapping[bool, Measured]]:
     """What was read, the digest under which the plan is kept, and what targets of earlier campaigns cost."""
-    from edgeshift.cli.reading import archive_to_begin, reading_shown
+    from edgeshift.cli.reading import archive_to_begin, reading_shown, said_once
     from edgeshift.operations import assess, store_spec
     from edgeshift.operations.forecasts import measured_calls
     from edgeshift.operations.plans import keep_plan

@@ -13,6 +13,7 @@ from edgeshift.cli.parts import CLI, LONGEST, MOST_LINES, tell_some, whole_of
 from edgeshift.cli.shell import Shell
 from edgeshift.model.body_view import Item, Mark
 from edgeshift.model.counts import agreed, counted
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from edgeshift.operations import Preview
@@ -105,8 +106,10 @@ def show_rest(shell: Shell, rest: Rest, campaign: str) -> None:
         show_otherwise(shell, some)
     if rest.unseen:
         shell.tell(
-            f"{counted(rest.unseen, 'more zone')} {agreed(rest.unseen, 'was', 'were')} not compared:"
-            f" edgeshift status {campaign} --phase awaiting lists them, edgeshift show ZONE shows one",
+            as_chosen(
+                f"{counted(rest.unseen, 'more zone')} {agreed(rest.unseen, 'was', 'were')} not compared:"
+                f" edgeshift status {campaign} --phase awaiting lists them, edgeshift show ZONE shows one"
+            ),
             style="yellow",
         )
 

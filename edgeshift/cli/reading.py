@@ -1,8 +1,10 @@
-"""Where what `plan` and `start` read is kept, and how far the reading of every zone is while they wait."""
+"""Where what `plan` and `start` read is kept, how far the reading of every zone is while they wait, and why
+something of it is tried again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -57,3 +59,17 @@ def reading_shown(shell: Shell) -> Iterator[Heard]:
     with bar:
         task = bar.add_task("finding zones", total=None)
         yield heard
+
+
+def said_once(shell: Shell) -> Callable[[str], None]:
+    """Something that says on stderr why a thing is being tried again, each reason once."""
+    heard: set[str] = set()
+
+    def say(reason: str) -> None:
+        # The ray names one request; without it the same failure reads the same.
+        key = reason.partition("cf-ray")[0]
+        if key not in heard:
+            heard.add(key)
+            shell.notes.print(f"trying again: {reason}", markup=False, soft_wrap=True)
+
+    return say

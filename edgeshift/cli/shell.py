@@ -7,7 +7,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from edgeshift.cli.asking import Asking
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.interrupts import heed_interrupts
 from edgeshift.cli.streams import speaks_unicode
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from edgeshift.operations.signed import Pen
     from edgeshift.runtime.environments import Environment
     from edgeshift.runtime.settings import Settings
-    from edgeshift.stores.archive import Archive
+    from edgeshift.stores.archive import Archive, ArchiveError
 
 Answer = TypeVar("Answer")
 
@@ -211,16 +212,26 @@ class Shell(Asking):
 
         return Archive(self.settings.archive, make=make)
 
+    def archive_if_any(self) -> Archive | ArchiveError:
+        """The archive, or why it cannot be opened, for what goes on without it."""
+        from edgeshift.stores.archive import ArchiveError
+
+        try:
+            return self.archive()
+        except ArchiveError as why:
+            return why
+
     def pen(self, by: str, role: Literal["starter", "approver", "operator"] | None = None) -> Pen | None:
-        """Who signs for a person, with whatever key there is; None without one. Raises SigningFailed, and
-        Refused where the roots that are known here would not count them in this role.
+        """Who signs for a person, with whatever key there is; None without one. What is signed where the
+        archive cannot be opened raises ArchiveError. Raises SigningFailed, and Refused where the roots that
+        are known here would not count them in this role.
         """
         if (signer := self.signer(by)) is None:
             return None
         from edgeshift.authority.roots import Role
         from edgeshift.operations.signed import Pen
 
-        pen = Pen(signer, self.archive(), by, self.roots())
+        pen = Pen(signer, self.archive_if_any(), by, self.roots())
         if role is not None:
             pen.refuse_without(Role(role))
         return pen
@@ -278,7 +289,7 @@ class Shell(Asking):
         """
         from edgeshift.operations.proof import note_of
 
-        return await note_of(self.archive(), campaign, spec, self.readable_roots, kept_in=kept_in)
+        return await note_of(self.archive_if_any(), campaign, spec, self.readable_roots, kept_in=kept_in)
 
     async def note_for(self, client: Client, campaign: str) -> str:
         """The same of the newest run of a campaign. Nothing where that cannot be read."""
@@ -335,7 +346,7 @@ class Shell(Asking):
         """Print what one may do next, unless only the result was asked for."""
         if not self.quiet:
             for line in lines:
-                self.console.print(line, markup=False, soft_wrap=True)
+                self.console.print(as_chosen(line), markup=False, soft_wrap=True)
 
     def tell(
         self, words: str, *, lead: Text | str = "", indent: int = 2, style: str = "", longest: int = 2_000
@@ -373,20 +384,6 @@ def person() -> str:
         return os.environ.get("EDGESHIFT_USER", "").strip() or getpass.getuser()
     except (KeyError, OSError):
         return "unknown"
-
-
-def said_once(shell: Shell) -> Callable[[str], None]:
-    """Something that says on stderr why a thing is being tried again, each reason once."""
-    heard: set[str] = set()
-
-    def say(reason: str) -> None:
-        # The ray names one request; without it the same failure reads the same.
-        key = reason.partition("cf-ray")[0]
-        if key not in heard:
-            heard.add(key)
-            shell.notes.print(f"trying again: {reason}", markup=False, soft_wrap=True)
-
-    return say
 
 
 def run(work: Coroutine[Any, Any, Answer], *, waiting: str = "") -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ from edgeshift.cli.proposals import show_digest, show_facts, show_proposal, show
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.signed_elsewhere import Elsewhere, Word
 from edgeshift.model.counts import counted
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
@@ -304,7 +306,8 @@ def _nothing_to_sign(found: Examples, separate: list[str], campaign: str) -> Com
             ExitCode.REFUSED,
             hint=f"`edgeshift status {campaign}` shows what waits now; `edgeshift doctor` checks the archive",
         )
-    one = f"read its evidence: edgeshift history {separate[0] if separate else 'NAME'} --campaign {campaign}"
+    name = quote(separate[0]) if separate else "NAME"
+    one = f"read its evidence: edgeshift history {name} --campaign {campaign}"
     several = f"`edgeshift sign-off causes {campaign}` groups them by cause"
     return CommandError(
         "none of these zones can be signed together: the evidence of each did not pass",
@@ -343,11 +346,11 @@ def _show_groups(
     if chosen.separate:
         shell.tell(
             "Not signed by this: their own evidence did not pass."
-            f" `edgeshift sign-off causes {campaign}` groups them, --zone decides on one:",
+            + as_chosen(f" `edgeshift sign-off causes {campaign}` groups them, --zone decides on one:"),
             indent=0,
         )
         for name in separate:
             shell.tell(name)
         if chosen.separate > len(separate):
             more = f"… and {chosen.separate - len(separate):,} more:"
-            shell.tell(f"{more} edgeshift status {campaign} --phase awaiting_separate")
+            shell.tell(as_chosen(f"{more} edgeshift status {campaign} --phase awaiting_separate"))

@@ -11,7 +11,7 @@ import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, Yes
-from edgeshift.cli.shell import Shell, current, run, said_once
+from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
     from edgeshift import operations
     from edgeshift.cli.reading import archive_to_begin
     from edgeshift.operations.plans import last_plan
+    from edgeshift.operations.policies import refuse_unsignable
 
+    refuse_unsignable(spec.sign_off, by)
     async with shell.temporal(writes=True) as client:
         archive = await archive_to_begin(shell, client)
         pen = shell.pen(by, "starter")
@@ -218,7 +220,7 @@ async def _read_first(
 ) -> tuple[Frozen, PlanReport]:
     """Read every zone, as a plan does, and say of how many that failed: they are read by themselves later."""
     from edgeshift import operations
-    from edgeshift.cli.reading import reading_shown
+    from edgeshift.cli.reading import reading_shown, said_once
 
     with reading_shown(shell) as heard:
         report, result = await operations.assess(

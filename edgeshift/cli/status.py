@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -29,6 +30,7 @@ from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.figures import Pace
 from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
@@ -133,7 +135,7 @@ def _no_zone(campaign: str, zone: str, rows: Sequence[ZoneRow], *, there: bool) 
     names = [row.name for row in rows]
     if there and chosen(rows, zone=zone):
         text = f"zone {zone} of campaign {campaign} is not in that wave or phase"
-        hint = f"see where it is: edgeshift status {campaign} --zone {zone}"
+        hint = f"see where it is: edgeshift status {campaign} --zone {quote(zone)}"
     else:
         near = near_zone(zone, names)
         text = f"campaign {campaign} has no zone {zone!r}"
@@ -263,7 +265,7 @@ def _alarms(known: Known, rows: Sequence[ZoneRow]) -> RenderableType:
     if not (codes := _codes(known, rows)):
         return Text()
     text = Text("alarms: ", style="bold").append(", ".join(codes), style="default")
-    text.append(f"\nwhat to do: edgeshift alarms {known.start.name}, docs/runbook.md", style="dim")
+    text.append(as_chosen(f"\nwhat to do: edgeshift alarms {known.start.name}, docs/runbook.md"), style="dim")
     return Padding(text, (0, 2, 1, 2))
 
 

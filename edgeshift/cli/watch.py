@@ -46,6 +46,7 @@ def watch(
                 # Where the archive cannot be read now, the picture says why.
                 with suppress(ArchiveError):
                     await check_campaigns(client, shell.archive(), [campaign])
+                archive = shell.archive_if_any()
                 note = await shell.note_for(client, campaign)
             await watch_campaign(
                 client,
@@ -53,7 +54,7 @@ def watch(
                 console=shell.console,
                 until=remember,
                 note=note,
-                archive=shell.archive(),
+                archive=None if isinstance(archive, ArchiveError) else archive,
                 reconnect=within,
             )
 

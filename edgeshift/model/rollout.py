@@ -11,6 +11,9 @@ from pydantic import Field, model_validator
 from edgeshift.model.fleet import Target, Wave, Zone
 from edgeshift.model.validators import NUMBER, Part, Trouble
 
+REST = "rest"
+"""The name of the wave of all zones that the waves of a file leave over."""
+
 
 class WaveSpec(Part):
     """One wave as a person writes it: a number of zones or a percentage of all; the last one may say
@@ -31,6 +34,11 @@ class WaveSpec(Part):
             raise ValueError("has both zones and percent; keep one")
         return self
 
+    @property
+    def takes_rest(self) -> bool:
+        """Whether it takes all that is left."""
+        return self.zones is None and self.percent is None
+
     def size(self, total: int) -> int:
         """How many of ``total`` zones the wave takes at most; at least one."""
         if self.zones is not None:
@@ -44,7 +52,7 @@ def wave_troubles(waves: Sequence[WaveSpec]) -> Iterator[Trouble]:
     """
     total = 0.0
     for index, wave in enumerate(waves):
-        if wave.zones is None and wave.percent is None and index < len(waves) - 1:
+        if wave.takes_rest and index < len(waves) - 1:
             yield (index,), "has neither zones nor percent; only the last wave may take all the rest"
         total += wave.percent or 0
         if wave.percent is not None and total > 100.000001:
@@ -58,7 +66,7 @@ def plan_waves(specs: Sequence[WaveSpec], total: int) -> list[Wave]:
     """
     waves: list[Wave] = []
     first = 0
-    for spec in [*specs, WaveSpec(name="rest")]:
+    for spec in [*specs, WaveSpec(name=REST)]:
         end = min(total, first + spec.size(total))
         if end > first:
             name = spec.name or f"wave {len(waves) + 1}"

@@ -86,7 +86,9 @@ class SignOffPolicy(Part):
         default=timedelta(days=14),
         description="How long a zone waits before it goes on hold (`reopen` restarts it).",
     )
-    valid_for: Duration = Field(default=timedelta(days=14), description="How long an approval counts.")
+    valid_for: Duration = Field(
+        default=timedelta(days=14), description="How long an approval counts; at least 1s."
+    )
     per: Literal["fingerprint", "zone"] = Field(
         default="fingerprint",
         description="What one decision is about: fingerprint (all zones that propose the same), or zone.",
@@ -118,6 +120,18 @@ class Tally(StrEnum):
 def person(name: str) -> str:
     """Who a name is about: case and space around it do not make another person."""
     return name.strip().casefold()
+
+
+def who_is_left(policy: SignOffPolicy, started_by: str) -> tuple[str, ...] | None:
+    """The listed approvers of a campaign that this person started, each once; None where anybody may be
+    one.
+    """
+    if not policy.approvers:
+        return None
+    people = {person(name): name for name in policy.approvers}
+    if policy.four_eyes:
+        people.pop(person(started_by), None)
+    return tuple(people.values())
 
 
 def refusal(decision: Decision, policy: SignOffPolicy, started_by: str) -> str | None:

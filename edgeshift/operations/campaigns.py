@@ -46,6 +46,7 @@ from edgeshift.operations.errors import (
     ServiceTrouble,
     Unreadable,
 )
+from edgeshift.operations.policies import refuse_unsignable
 from edgeshift.operations.waits import Trouble, with_progress
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_value_of, of_campaign
@@ -250,11 +251,13 @@ async def start_campaign(
     whoever signs it, before it begins.
 
     ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or ran
-    and ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
+    and ``again`` is not given; BadInput for unknown zones, and where too few could ever approve;
+    ServiceTrouble, TemporalTrouble.
     """
     from edgeshift.authority.roots import Role
     from edgeshift.campaign.start import campaign_start
 
+    refuse_unsignable(spec.sign_off, by)
     if pen is not None:
         pen.refuse_without(Role.STARTER)
     await refuse_if_started(client, spec.name, again=again)

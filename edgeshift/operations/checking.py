@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from temporalio.client import Client
 
 from activities.connections import Connections
@@ -24,7 +26,8 @@ async def check_target(
     if not part.there:
         raise BadInput(
             f"a target of area {area.value} cannot be checked after its campaign",
-            f"`edgeshift history {zone.name}` shows what was seen; a plan of another campaign reads it again",
+            f"`edgeshift history {quote(zone.name)}` shows what was seen; a plan of another campaign reads it"
+            " again",
         )
     connections = Connections(client, archive, SystemClock(), lambda credential, spec: Unpaced(), "")
     try:

@@ -31,7 +31,12 @@ ELSEWHERE = (
 
 
 async def note_of(
-    archive: Archive, campaign: str, spec: str | None, roots: Roots | None, *, kept_in: str = ""
+    archive: Archive | ArchiveError,
+    campaign: str,
+    spec: str | None,
+    roots: Roots | None,
+    *,
+    kept_in: str = "",
 ) -> str:
     """What holds of a campaign whose start was signed by nobody who is known here; else nothing. ``spec``:
     digest of its specification, None where any start is meant; ``roots``: those that can be read here;
@@ -43,6 +48,8 @@ async def note_of(
     from edgeshift.authority.roots import Role
     from edgeshift.authority.statements import StartStatement
 
+    if isinstance(archive, ArchiveError):
+        return ""
     try:
         if kept_in and (await known_identity(archive) if archive.is_made else None) != kept_in:
             return ELSEWHERE

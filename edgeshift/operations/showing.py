@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from temporalio.client import Client
@@ -54,7 +55,7 @@ async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: 
         what = state.outcome.value if state.outcome else state.phase.value
         raise NotFound(
             f"zone {name} has no proposal; it is {what.replace('_', ' ')}",
-            f"`edgeshift history {name}` shows what happened to it",
+            f"`edgeshift history {quote(name)}` shows what happened to it",
         )
     campaign = campaign_name(state.campaign)
     await check_campaigns(client, archive, [campaign])

@@ -168,7 +168,9 @@ class Pen:
     anything is signed, where they would not count the person in its role (``refuse_without``).
     """
 
-    def __init__(self, signer: Signer, archive: Archive, by: str, roots: Roots | None = None) -> None:
+    def __init__(
+        self, signer: Signer, archive: Archive | ArchiveError, by: str, roots: Roots | None = None
+    ) -> None:
         self.by = by
         self._hand: Hand = SignsNow(signer)
         self._records = SignedRecords(archive)
@@ -357,9 +359,7 @@ class Pen:
         return statement.digest if signed is None else await self._records.put(statement, signed)
 
     def _refused(self, said: Attested, role: Role) -> str | None:
-        if self._roots is None:
-            return None
-        return self._roots.refuses(said, role, said.statement.issued)
+        return self._roots.refuses(said, role, said.statement.issued) if self._roots is not None else None
 
     async def has_begun(self, campaign: str) -> bool:
         """Whether the archive has a signed start of this campaign; False where it cannot be read."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 
 from temporalio.client import Client, WorkflowHandle
 
@@ -196,11 +197,11 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
         what = state.outcome.value if state.outcome else state.phase.value
         what = what.replace("_", " ").replace("sign off", "sign-off")
-        hint = f"`edgeshift history {found.name}` tells what happened to it"
+        hint = f"`edgeshift history {quote(found.name)}` tells what happened to it"
         if state.outcome is ZoneOutcome.ON_HOLD:
             # What was signed before may be what did not count.
             name = campaign_name(state.campaign)
-            hint = f"`edgeshift reopen {name} --zone {found.name}` has it wait again; then sign it off"
+            hint = f"`edgeshift reopen {name} --zone {quote(found.name)}` has it wait again; then sign it off"
             what += f" ({text_of(*state.why)})" if state.why else ""
         raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what}", hint)
     seen = (digest or "").strip().lower().rstrip("…")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from shlex import quote
 
 from temporalio.client import Client
 
@@ -107,12 +108,12 @@ async def support_resolved(client: Client, found: FoundZone, *, by: str, reason:
     state = await zone_state(client, found)
     if state.phase is not ZonePhase.NEEDS_SUPPORT:
         phase = state.outcome.value if state.outcome else state.phase.value
-        hint = f"`edgeshift history {found.name}` tells what happened to it"
+        hint = f"`edgeshift history {quote(found.name)}` tells what happened to it"
         if state.outcome is ZoneOutcome.NEEDS_SUPPORT:
             campaign = campaign_name(state.campaign)
             raise NotFound(
                 f"zone {found.name} no longer waits for support: nobody said in time that it is fixed",
-                f"`edgeshift retry {campaign} --zone {found.name}` reads it again",
+                f"`edgeshift retry {campaign} --zone {quote(found.name)}` reads it again",
             )
         phase = phase.replace("_", " ").replace("sign off", "sign-off")
         raise NotFound(f"zone {found.name} does not wait for support; it is {phase}", hint)

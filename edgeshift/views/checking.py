@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from shlex import quote
 
 from pydantic import BaseModel
 from temporalio.client import Client
@@ -45,7 +46,7 @@ async def check_zone(
     if attempt is None:
         raise NotFound(
             f"{timeline.kind} {timeline.name} was not changed by a campaign: there is nothing to compare",
-            f"`edgeshift history {timeline.name}` tells what happened to it",
+            f"`edgeshift history {quote(timeline.name)}` tells what happened to it",
         )
     await check_campaigns(client, archive, [attempt.campaign])
     first = next(run for run in runs if run.run_id == attempt.run_ids[0]).events[0]

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
@@ -137,7 +138,7 @@ def changed_lines(
 
 def sign_command(campaign: str, fingerprint: str) -> str:
     """The command that signs a fingerprint."""
-    return f"edgeshift sign-off approve {campaign} --fingerprint {fingerprint[:12]}"
+    return as_chosen(f"edgeshift sign-off approve {campaign} --fingerprint {fingerprint[:12]}")
 
 
 def causes_command(summary: CampaignSummary) -> str:
@@ -145,7 +146,8 @@ def causes_command(summary: CampaignSummary) -> str:
     signed any more.
     """
     several = sum(item.separate for item in summary.waiting) > 1
-    return f"edgeshift sign-off causes {summary.name}" if several and summary.state in SIGNABLE else ""
+    offered = several and summary.state in SIGNABLE
+    return as_chosen(f"edgeshift sign-off causes {summary.name}") if offered else ""
 
 
 def _signed(summary: CampaignSummary | None) -> set[tuple[str, int | None, str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from shlex import quote
 
 from pydantic import BaseModel
 from rich.cells import cell_len
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import ScopeKind
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.rows import ZoneRow, listed, look_of
 from edgeshift.views.widths import ByWidth, Card, longest_word, shortened, ticket_name
 from edgeshift.views.words import look, moment, one_line, short, targets
@@ -92,7 +94,7 @@ def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -
             parts += [heading, rows_table(some[:most])]
         if len(some) > most:
             more = f"  … {len(some) - most:,} more: edgeshift status {campaign} --phase {place}"
-            parts.append(Text(more, style="dim"))
+            parts.append(Text(as_chosen(more), style="dim"))
         parts.append(Text())
     return Padding(Group(*parts), (1, 2, 0, 2)) if parts else Text()
 
@@ -140,7 +142,8 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: boo
     """All that is known of one zone now. ``signable``: whether its campaign still sends what is signed."""
     appears = look_of(row)
     name = one_line(row.name, 253)
-    approve = f"edgeshift sign-off approve {campaign} --zone {name}"
+    typed, typed_as = quote(name), ("read it", "sign it", "history")
+    approve = f"edgeshift sign-off approve {campaign} --zone {typed}"
     lines = [
         (row.kind.value, Text(f"{name} ({row.id})")),
         (
@@ -160,11 +163,11 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: boo
         ("fingerprint", row.fingerprint),
         ("result record", row.record),
         *(("ticket", one_line(ticket, 300)) for ticket in row.tickets),
-        ("read it", f"edgeshift show {name}" if row.place.startswith("awaiting") else ""),
+        ("read it", f"edgeshift show {typed}" if row.place.startswith("awaiting") else ""),
         # Offered only where no evidence of the zone itself speaks against it.
         ("sign it", approve if row.place == "awaiting" and signable else ""),
-        ("history", f"edgeshift history {name} --area {row.area.value}"),
+        ("history", f"edgeshift history {typed} --area {row.area.value}"),
     ):
         if value:
-            lines.append((title, Text(value)))
-    return Card(lines, commands=("read it", "sign it", "history"))
+            lines.append((title, Text(as_chosen(value) if title in typed_as else value)))
+    return Card(lines, commands=typed_as)

@@ -17,6 +17,7 @@ from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
 from edgeshift.model.counts import agreed, counted
 from edgeshift.views.approvals import approvals_so_far
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.figures import NAMELESS, Progress, causes_command, sign_command
 from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
@@ -283,7 +284,7 @@ def waiting_block(
             parts.append(Text(f"{short(fingerprint)}: {said}; more have to approve", style="yellow"))
     if len(summary.waiting) > most:
         more = counted(len(summary.waiting) - most, "more fingerprint")
-        parts.append(Text(f"… {more}: edgeshift status {summary.name}", style="dim"))
+        parts.append(Text(as_chosen(f"… {more}: edgeshift status {summary.name}"), style="dim"))
     # Only where a decision on the fingerprint reaches a zone, as the evidence of the others did not pass; and
     # not of a campaign that is being aborted, or has ended.
     signable = next((item for item in summary.waiting if item.zones > item.separate), None)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from shlex import quote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -45,6 +46,7 @@ def environment(part: ViewPart) -> Environment:
     )
     found.filters |= part.filters()
     found.filters |= {
+        "quote": quote,
         "moment": moment,
         "short": short,
         "lasting": lasting,

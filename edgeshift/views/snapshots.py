@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from temporalio.client import Client
@@ -68,7 +69,8 @@ async def choices(client: Client | None, archive: Archive, named: Named, asked: 
         of = f"attempt {asked.attempt}" if asked.attempt else f"campaign {asked.campaign}"
         raise NotFound(
             f"{of} has no snapshot of {asked.zone}",
-            f"`edgeshift history {asked.zone}` shows its attempts; leave the option out to see what there is",
+            f"`edgeshift history {quote(asked.zone)}` shows its attempts; leave the option out to see what is"
+            " there",
         )
     return found
 

@@ -130,6 +130,27 @@ def test_all_campaigns_are_paused_and_resumed(place: Place) -> None:
     assert "not one: running" in out and "Campaign two is running again" in out
 
 
+def test_an_archive_that_cannot_be_opened_keeps_nobody_from_stopping(place: Place) -> None:
+    """Where a file lies in its place: the campaign is paused, and whoever has a key hears that nothing is
+    signed. What looks at campaigns says what is wrong.
+    """
+    elsewhere = ("--archive", place.write("plain", "no folder"))
+    ran = place.run("pause", "one", *elsewhere)
+    assert ran.code == 0 and "whether this is the campaign's archive cannot be read: " in ran.err, ran
+    place.run("status", "one", "--until", "paused", "--timeout", "1m")
+    place.ok("resume", "one")
+    place.ok("keys", "make", "olga", "--file", "olga.key")
+    signs = Place(place.folder, EDGESHIFT_AUTHORITY_KEY=str(place.folder / "olga.key"))
+    ran = signs.run("pause", "one", *elsewhere)
+    assert ran.code == 1 and "; but that is not signed: " in ran.err, ran
+    assert "one" in place.ok("status", *elsewhere)
+    looked = place.run("alarms", "--json", *elsewhere)
+    assert looked.code == 7 and "archive" in {one["code"] for one in json.loads(looked.out)["alarms"]}, looked
+    place.run("status", "one", "--until", "paused", "--timeout", "1m")
+    place.ok("resume", "one")
+    place.run("status", "one", "--until", "running", "--timeout", "1m")
+
+
 def test_a_pause_of_all_believes_neither_an_old_word_nor_the_first_list(
     within: None, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

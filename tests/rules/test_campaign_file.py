@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from edgeshift.areas.waf import OWASP_RULESET
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.campaign_file.load import CampaignFileError, load_campaign, parse_campaign
-from edgeshift.campaign_file.options import as_yaml
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.model.fleet import CAMPAIGN_NAME, Plan
+from edgeshift.model.fleet import Plan
 from worker.wiring import GRACE
 
 SMALL = "name: waf-1\ntargets: {all: true}\n"
@@ -245,14 +244,21 @@ SECRET = "v1.0-3f8a9c-very-secret"
         f"tickets: {{webhook: 'https://t.example/services/T0/B0/{SECRET}x9Zk20Qm41Aa55Lp81'}}\n",
         f"tickets: {{secret: '{SECRET}'}}\n",
         f"token: {SECRET}\n",
+        f"service: {SECRET}\n",
+        f"tickets: https://t.example/services/T0/B0/{SECRET}\n",
+        "service: {credentials: [{" + SECRET[:12].replace(".", "_") + ": x, token: env:A}]}\n",
+        f"area: log-fields\nlog_fields: {{cookies: [a], job: 's3://b?secret-access-key={SECRET}'}}\n",
+        f"area: log-fields\nlog_fields: 's3://b?secret-access-key={SECRET}'\n",
+        f"area: esc\nesc: {{probe: 'https://{SECRET}@a.example'}}\n",
     ],
 )
 def test_a_secret_in_the_file_is_refused_and_never_shown(text: str) -> None:
     """Whatever is wrong around it, its value is in no mistake."""
     with pytest.raises(CampaignFileError) as caught:
         parse_campaign(SMALL + text)
-    assert SECRET not in str(caught.value)
-    assert SECRET not in repr(caught.value.mistakes)
+    for part in (SECRET, SECRET[:12].replace(".", "_")):
+        assert part not in str(caught.value)
+        assert part not in repr(caught.value.mistakes)
 
 
 def test_a_request_is_given_no_longer_than_a_worker_stays_to_see_it_through() -> None:
@@ -389,11 +395,3 @@ def test_a_value_that_the_parser_stumbles_over_is_a_mistake(value: str, said: st
     with pytest.raises(CampaignFileError) as found:
         parse_campaign(f"name: a\ntargets: {{all: true}}\nwindow: {value}\n")
     assert f"campaign.yaml:3:1: {said}" in str(found.value)
-
-
-@pytest.mark.parametrize("name", ["true", "1e5", "null", "0x1f", "12", "off", "autumn", "2024-10-01", "---"])
-def test_a_text_is_written_so_that_it_is_read_as_one(name: str) -> None:
-    """Bare, or in quotes where YAML would take it for something else, as `init true.yaml` has it."""
-    if CAMPAIGN_NAME.fullmatch(name):
-        assert parse_campaign(f"name: {as_yaml(name)}\ntargets: {{all: true}}\n").name == name
-    assert as_yaml("autumn") == "autumn" and as_yaml("true") == '"true"' and as_yaml("---") == '"---"'

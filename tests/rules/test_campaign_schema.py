@@ -117,9 +117,9 @@ def inside(found: dict[str, Any]) -> dict[str, Any]:
 def test_durations_are_written_as_people_write_them() -> None:
     """In what is right, and as defaults."""
     assert described("service.patience")["default"] == "1h"
-    for text in ("90s", "1h30m", "500ms", "1.5 h", "14D", "90"):
-        fits(f"{SMALL}sweep: {text}\n")
-        parse_campaign(f"{SMALL}sweep: {text}\n")
+    for text in ("90s", "1h30m", "500ms", "1.5 h", "14D"):
+        fits(f"{SMALL}commit: {{poll: {text}}}\n")
+        parse_campaign(f"{SMALL}commit: {{poll: {text}}}\n")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,8 @@ def test_durations_are_written_as_people_write_them() -> None:
         "area: cdn\n",
         "sweep: often\n",
         "sweep: -3\n",
+        "sweep: 90\n",
+        "commit: {turn_window: 90}\n",
         "waves: 3\n",
         "waves: [{zones: 0}]\n",
         "waves: [{size: 3}]\n",

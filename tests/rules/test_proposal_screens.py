@@ -34,12 +34,13 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_proposal
 from edgeshift.cli.shell import Shell
-from edgeshift.cli.show import EVERYTHING
+from edgeshift.cli.show import EVERYTHING, _json
 from edgeshift.messages import Step, ZonePhase, ZoneState
 from edgeshift.model.digests import canonical_bytes, digest, essence, fingerprint
 from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.operations.errors import NotAsSigned
 from edgeshift.operations.preview import Preview, preview_of
+from edgeshift.operations.showing import Found
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Proposal, Snapshot, put_document, put_proposal
 from tests.rules.test_body_items import LOGIN, RULE, body, execute
@@ -352,3 +353,14 @@ def test_nobody_is_asked_about_what_is_not_shown(monkeypatch: pytest.MonkeyPatch
     silent.confirm("Approve 1 fingerprint?", yes=True)
     for shell in (Shell(as_json=True), Shell(quiet=True)):
         shell.confirm("Approve 1 fingerprint?", yes=False)
+
+
+async def test_the_document_of_a_proposal_has_all_that_the_screen_has(tmp_path: Path) -> None:
+    """Also what is to be compared, since it may be lost."""
+    archive = Archive(tmp_path / "archive")
+    state = await waiting(archive, SIGNED)
+    shown = replace(await preview_of(archive, state, Area.WAF), compare=("an override of one rule",))
+    found = _json(Found("autumn", shown, state), shown.body, shown.digest, "")
+    assert found["compare"] == ("an override of one rule",) and "an override of one rule" in printed(
+        shown, 80
+    )

@@ -22,6 +22,11 @@ may have to be read, at its pace.
 LAP = 10_000
 """Waiting zones that each sweep looks at beside the silent ones: with fewer, all of them."""
 
+AT_LEAST = timedelta(seconds=1)
+"""Until the next sweep of a campaign that was begun with a time of 0s: no wait would ever let another task
+have its turn.
+"""
+
 LOOKED_AT = (
     *AWAITING,
     TargetState.WAITING,
@@ -49,7 +54,7 @@ class Sweeper:
         left = state.sweep_at - workflow.now()
         if left > timedelta(0):
             await workflow.sleep(left, summary="sweep")
-        state.sweep_at = workflow.now() + state.start.sweep
+        state.sweep_at = workflow.now() + (state.start.sweep or AT_LEAST)
         state.sweeps_due += 1
         self._let_expire()
         self._tell_again()
