@@ -69,10 +69,9 @@ async def give_up(connections: Connections, change: Change) -> bool:
     """
     start = change.start
     key = intent_key(start.target.zone, start.area, change.permit.name)
-    if await _has_many(connections, start.target.zone, start.area):
-        return await is_given_up(connections, key)
     record = record_of(change, GIVEN_UP, connections.clock.now())
-    if await connections.records.create(key, record):
+    many = await _has_many(connections, start.target.zone, start.area)
+    if not many and await connections.records.create(key, record):
         return True
     return await is_given_up(connections, key)
 

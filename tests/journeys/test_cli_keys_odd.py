@@ -57,4 +57,4 @@ def test_a_folder_of_nobody_is_named(place: Place) -> None:
         assert f"{nobody}: there is no such user here" in place.refused(2, *line)
     place.environment["EDGESHIFT_AUTHORITY_KEY"] = nobody
     said = place.refused(6, "keys", "test", "--roots", "roots.yaml", "--by", "ada")
-    assert f"the key {nobody}: there is no such user here" in said
+    assert f"the key {nobody} cannot be read: there is no such user" in said
