@@ -305,14 +305,14 @@ async def test_a_commit_of_another_version_is_read_another_time(
     async with guarded(tmp_path) as door:
         await settled(door)
         records = door.gate.connections.records
-        proven, unread = records.proven, await sent(door, "q", 1)
+        find, unread = records.find, await sent(door, "q", 1)
 
         async def failing(model: Any, key: str, **how: Any) -> Any:
             if key == unread:
                 raise ArchiveUnavailable("no answer")
-            return await proven(model, key, **how)
+            return await find(model, key, **how)
 
-        monkeypatch.setattr(records, "proven", failing)
+        monkeypatch.setattr(records, "find", failing)
         with pytest.raises(ArchiveUnavailable):
             await left(door)
-        assert isinstance(await proven(Intent, unread), Intent)
+        assert isinstance(await records.proven(Intent, unread), Intent)
