@@ -164,7 +164,7 @@ class LogJobs(_Options):
         "answer", description="asking for a challenge at a destination that needs none"
     )
     unknown_fields: Literal["refuse", "ignore"] = Field(
-        "refuse", description="log fields that a job lists and the dataset does not have; ignored, none comes"
+        "ignore", description="log fields that a job lists and the dataset does not have; ignored, none comes"
     )
 
 
