@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.areas.area import OLD
     from edgeshift.areas.waf import Mode, Verdict
     from edgeshift.messages import (
+        ChangeResult,
         ChangeStatus,
         PermitGrant,
         Prepared,
@@ -240,7 +241,7 @@ class WafZone:
             return ""
         self._zone.sent = prepared
         answered = result.status is ChangeStatus.ANSWERED
-        return await self._committed(prepared, result.reason, answered=answered)
+        return await self._committed(prepared, result.reason, answered=answered, result=result)
 
     async def _is_another_by_now(self) -> bool:
         """Whether a refused zone is none that is ready, as where somebody has given it an override since it
@@ -256,9 +257,11 @@ class WafZone:
             self._zone.enter(ZonePhase.COMMITTING)
         return found.verdict not in (Verdict.READY, Verdict.IN_VALIDATION)
 
-    async def _committed(self, prepared: Prepared, answer: str, *, answered: bool = False) -> str:
+    async def _committed(
+        self, prepared: Prepared, answer: str, *, answered: bool = False, result: ChangeResult | None = None
+    ) -> str:
         """A commit was sent, or may have been: the archived result, or empty to propose anew. ``answered``:
-        just now, and the service said that it was made.
+        just now, and the service said that it was made. ``result``: of one that was sent just now.
         """
         self._zone.enter(ZonePhase.VERIFYING)
         found = await self._verify(prepared, Mode.PENDING, answered=answered)
@@ -270,6 +273,10 @@ class WafZone:
             raise Ended(ZoneOutcome.FAILED, *found.explained)
         if not found.unchanged:
             raise Ended(ZoneOutcome.UNKNOWN, Reason(code=ReasonCode.NOT_SEEN, because=found.explained))
+        if result is not None and result.cause is not None:
+            # The answer did not prove that nothing came of it, and the status has stayed: support must act.
+            await self._parts.support.refused(result)
+            return ""
         if self._zone.resends >= self._zone.start.policy.resend_unchanged:
             never = Reason(code=ReasonCode.NEVER_SHOWED, said=answer, because=found.explained)
             raise Ended(ZoneOutcome.UNKNOWN, never)

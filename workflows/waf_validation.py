@@ -104,6 +104,9 @@ class ValidationWindow:
                 )
                 if found.reached:
                     return True
+                if found.unchanged and result.cause is not None:
+                    await self._parts.support.refused(result)
+                    return False
                 if not found.unchanged or self._zone.resends >= self._zone.start.policy.resend_unchanged:
                     unseen = Reason(code=ReasonCode.VALIDATION_NOT_SHOWN, because=found.explained)
                     raise Ended(ZoneOutcome.UNKNOWN, unseen)

@@ -29,6 +29,7 @@ from activities.change.intents import (
     own_commit,
     shows_within,
 )
+from activities.change.judging import support_cause
 from activities.change.not_sent import NotSent
 from activities.change.permits import SignedTargets, is_named
 from activities.connections import Connections
@@ -106,7 +107,7 @@ class MutationActivities:
                 hold=hold_of(failure),
                 turn=not isinstance(failure, NoTurn),
                 damaged=isinstance(failure, ArchiveCorrupt),
-                stands=isinstance(failure, ServiceError) and passes(failure),
+                stands=isinstance(failure, ServiceError) and passes(failure, change.start.area),
             )
 
     @activity.defn(name="give_up_change")
@@ -192,9 +193,12 @@ class MutationActivities:
         return essence(body)
 
 
-def passes(failure: ServiceError) -> bool:
+def passes(failure: ServiceError, area: Area) -> bool:
     """Whether a reading that failed says nothing of the zone, as where the service did not answer or is not
-    called for now. What it says for good, such as that there is no such zone, is found out by reading anew.
+    called for now. What it says for good, such as that there is no such zone, or that support must act, is
+    found out by reading anew.
     """
+    if support_cause(failure, area) is not None:
+        return False
     known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
     return known.tries is None or hold_of(failure) is not None

@@ -10,6 +10,7 @@ from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.change.found import sign_found
 from activities.change.intent_records import now_of, surely_now
 from activities.change.intents import seen_through, taken_up
+from activities.change.judging import support_cause
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
 from activities.polling import Lookout
@@ -28,11 +29,11 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.messages.areas.waf import Verification, Verify
-from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
+from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
-from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
 from edgeshift.stores.documents import Snapshot, get_document, put_document
 from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 
@@ -270,8 +271,8 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
         try:
             config = await read_configuration(client, zone, empty=True)
             reading = reading.model_copy(update={"config": config})
-        except Refused as refusal:
-            reading = reading.model_copy(update={"refused": support_case(refusal)})
+        except ServiceError as failure:
+            reading = reading.model_copy(update={"refused": support_case(failure)})
     return reading
 
 
@@ -294,8 +295,8 @@ async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], t
     """The compatibility check, or the support case that the service made of it."""
     try:
         return (await client.waf_check(zone.id)).raw, None
-    except Refused as refusal:
-        return {}, support_case(refusal)
+    except ServiceError as failure:
+        return {}, support_case(failure)
 
 
 def told(reading: waf.Reading, profile: ServiceProfile) -> object:
@@ -304,12 +305,12 @@ def told(reading: waf.Reading, profile: ServiceProfile) -> object:
     return found.verdict, found.causes, found.overrides, found.rules, found.migration_state, reading.plan
 
 
-def support_case(refusal: Refused) -> tuple[ReasonCode, str]:
-    """The support case that a refused reading is, with its words. Raises any other refusal again."""
-    cause = waf.support_cause(refusal.unabridged)
-    if cause is None or isinstance(refusal, RateLimited):
-        raise refusal
-    return cause, "; ".join(refusal.messages)[:200]
+def support_case(failure: ServiceError) -> tuple[ReasonCode, str]:
+    """The support case that a failed reading is, with its words. Raises any other failure again."""
+    cause = support_cause(failure, Area.WAF)
+    if cause is None:
+        raise failure
+    return cause, "; ".join(failure.messages)[:200]
 
 
 async def read_configuration(

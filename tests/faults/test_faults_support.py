@@ -122,14 +122,17 @@ async def test_a_zone_that_is_no_enterprise_zone_any_more_is_sent_nothing(
         await stage.closed()
 
 
+REFUSAL = '{"success":false,"result":null,"messages":[],"errors":[{"message":"%s"}]}'
+
+
+@pytest.mark.parametrize("status", [400, 200])
 async def test_an_unforeseen_refusal_by_the_service_is_recognised(
-    temporal_client: Client, tmp_path: Path
+    temporal_client: Client, tmp_path: Path, status: int
 ) -> None:
     """The service refuses a PUT that reading found fine: a ticket, and a person's word before more."""
-    body = '{"success":false,"result":null,"messages":[],"errors":[{"message":"%s"}]}'
-    text = body % WORDINGS["plain"]["message"]
+    text = REFUSAL % WORDINGS["plain"]["message"]
     async with staged(temporal_client, tmp_path, zone("a")) as stage:
-        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=400, body=text)
+        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=status, body=text)
         state = await stage.waits("a")
         await stage.play.sign_zone(stage.name("a"), digest=state.digest)
         found = await stage.phase("a", ZonePhase.NEEDS_SUPPORT)
@@ -138,4 +141,35 @@ async def test_an_unforeseen_refusal_by_the_service_is_recognised(
         await stage.finish()
         assert await stage.outcome("a") is ZoneOutcome.MIGRATED
         assert await stage.changes() == [("entrypoint.put", "pending")] * 2
+        await stage.check()
+
+
+async def test_a_validation_that_only_the_envelope_refuses_is_recognised_too(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Once its status has stayed: a ticket, and a person's word before another one is sent."""
+    text = REFUSAL % WORDINGS["plain"]["message"]
+    async with staged(temporal_client, tmp_path, zone("a", "enterprise"), begin=False) as stage:
+        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=200, body=text)
+        await stage.play.begin()
+        found = await stage.phase("a", ZonePhase.NEEDS_SUPPORT)
+        assert len(found.tickets) == 1
+        assert await stage.changes() == [("entrypoint.put", "validation")]
+        await stage.play.resolve_support(stage.name("a"))
+        await stage.finish()
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        await stage.check({4, 7})
+
+
+async def test_a_commit_that_shows_needs_no_support_whatever_was_answered(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """What says `success: false` and was made all the same: the status decides, and nothing is sent again."""
+    text = REFUSAL % WORDINGS["plain"]["message"]
+    async with staged(temporal_client, tmp_path, zone("a")) as stage:
+        await stage.fault("server_error", "entrypoint.put", "a", effect="after", status=200, body=text)
+        await stage.finish()
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        assert await stage.changes() == [("entrypoint.put", "pending")]
+        assert not list((stage.play.folder / "state" / "tickets").rglob("*.md"))
         await stage.check()

@@ -112,10 +112,10 @@ CONTENTS = (
         [
             Edit(
                 WAF_ZONE,
-                "        return await self._committed(prepared, result.reason, answered=answered)\n",
+                "        return await self._committed(prepared, result.reason, answered=answered",
                 "        if result.status is ChangeStatus.ANSWERED:\n"
                 "            return prepared.proposal\n"
-                "        return await self._committed(prepared, result.reason, answered=answered)\n",
+                "        return await self._committed(prepared, result.reason, answered=answered",
             )
         ],
         "answered-without-effect",

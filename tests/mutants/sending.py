@@ -94,8 +94,8 @@ SENDING = (
         [
             Edit(
                 "activities/change/judging.py",
-                "return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)",
-                "return ChangeResult(status=ChangeStatus.REFUSED, **facts)",
+                "return ChangeResult(status=ChangeStatus.UNKNOWN, cause=",
+                "return ChangeResult(status=ChangeStatus.REFUSED, cause=",
             )
         ],
         "answer-lost",

@@ -97,8 +97,7 @@ async def test_a_misspelt_log_field_of_the_new_job_is_told_before_anything_is_se
 ) -> None:
     """The service takes any name, and pushes entries without it: the plan compares them with its list."""
     fleet = fleet_of(zone("jobless.example", job=False), zone("jobbed.example"))
-    silent = {"log_jobs": {"unknown_fields": "ignore"}}
-    async with scene(client, tmp_path, fleet, simulator=silent, begin=False, **QUICK) as play:
+    async with scene(client, tmp_path, fleet, begin=False, **QUICK) as play:
         assert play.spec.log_fields.job is not None
         job = play.spec.log_fields.job.model_copy(update={"fields": ("RayId", "ClientIP", "Nonsense")})
         terms = play.spec.log_fields.model_copy(update={"job": job})

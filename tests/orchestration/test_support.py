@@ -17,10 +17,12 @@ pytestmark = [pytest.mark.embedded, pytest.mark.long]
 WORDS = [
     {"status": 400, "message": "Please reach out to customer support to migrate this zone"},
     {"status": 403, "message": "zone has too many firewall rules (200 allowed)", "code": 1234},
+    {"status": 200, "message": "cannot migrate more than 200 firewall rules, please contact support"},
+    {"status": 500, "message": "cannot migrate more than 200 firewall rules, please contact support"},
 ]
 
 
-@pytest.mark.parametrize("words", WORDS, ids=["without a code", "with a code"])
+@pytest.mark.parametrize("words", WORDS, ids=["without a code", "with a code", "success: false", "5xx"])
 @pytest.mark.parametrize("at", ["check", "config", "put"])
 async def test_a_refusal_for_support_opens_one_ticket_wherever_it_comes(
     temporal_client: Client, tmp_path: Path, at: str, words: dict[str, Any]

@@ -11,6 +11,7 @@ from typing import ClassVar
 import pytest
 from pydantic import ValidationError
 
+from activities.change.door import passes
 from activities.change.judging import judged
 from edgeshift.areas import AreaNotLoaded, area_of
 from edgeshift.areas.area import AreaSection, OwnSection
@@ -21,7 +22,7 @@ from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
-from edgeshift.service_api import Refused
+from edgeshift.service_api import NotUnderstood, RateLimited, Refused, ServerError, ServiceError, Unsuccessful
 from edgeshift.service_api.errors import Outcome
 
 
@@ -94,3 +95,31 @@ def test_a_refusal_is_a_case_for_support_where_the_area_says_so(area: Area, case
     refusal = Refused("no", call="x", outcome=Outcome.NOTHING_HAPPENED, status=400, messages=said)
     result = judged(refusal, area)
     assert (result.status, result.cause) == (ChangeStatus.REFUSED, case)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "said", "case"),
+    [
+        (Unsuccessful, 200, "please contact support", ReasonCode.SUPPORT_REFUSAL),
+        (Unsuccessful, 200, "cannot migrate more than 200 firewall rules", ReasonCode.TOO_MANY_RULES),
+        (Unsuccessful, 200, "the zone is locked", None),
+        (ServerError, 500, "cannot migrate more than 200 firewall rules", ReasonCode.TOO_MANY_RULES),
+        (ServerError, 500, "internal error, please contact support", None),
+        (NotUnderstood, None, "", None),
+    ],
+)
+def test_what_may_have_happened_names_its_case_for_support_too(
+    kind: type[ServiceError], status: int | None, said: str, case: ReasonCode | None
+) -> None:
+    """Whatever its status: it stays unknown, and a reading that says so is not simply made again."""
+    failure = kind("no", call="x", outcome=Outcome.MAY_HAVE_HAPPENED, status=status, messages=(said,))
+    result = judged(failure, Area.WAF)
+    assert (result.status, result.cause) == (ChangeStatus.UNKNOWN, case)
+    assert judged(failure, Area.ESC).cause is None
+    assert passes(failure, Area.WAF) == (case is None) and passes(failure, Area.ESC)
+
+
+def test_the_rate_limit_is_no_case_for_support() -> None:
+    """Whatever it says."""
+    failure = RateLimited("no", call="x", status=429, messages=("please contact support",))
+    assert judged(failure, Area.WAF).cause is None and passes(failure, Area.WAF)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
@@ -88,6 +89,39 @@ def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: ReasonCode,
     found = assess(reading(**changed), ZONE, WANTED, None)
     assert found.verdict is Verdict.BLOCKED and found.causes == (cause,)
     assert said in found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "template", "verdict"),
+    [
+        ("my-shop.example", "edgeshift-{zone}", Verdict.READY),
+        ("my_shop.example", "edgeshift-{zone}", Verdict.BLOCKED),
+        ("münchen.example", "edgeshift-{zone}", Verdict.BLOCKED),
+        ("my_shop.example", "edgeshift-{zone_id}", Verdict.READY),
+        ("my_shop.example", "edgeshift", Verdict.READY),
+    ],
+)
+def test_a_new_job_whose_name_the_service_refuses_blocks(name: str, template: str, verdict: Verdict) -> None:
+    """Before the rules are written; and what would be right is told."""
+    named = zone().model_copy(update={"name": name})
+    new = NewJobSpec(destination="env:D", name=template)
+    found = assess(reading(jobs=[job(enabled=False)]), named, WANTED, new)
+    assert found.verdict is verdict
+    if verdict is Verdict.BLOCKED:
+        assert found.causes == (ReasonCode.ODD_LOG_JOB,)
+        (text,) = found.reasons
+        assert f"log job edgeshift-{name}: " in text and "use {zone_id} in log_fields.job.name" in text
+    # Where none is created, its name is nobody's business; nor is that of one which the service has taken.
+    assert assess(reading(), named, WANTED, new).verdict is Verdict.READY
+    own = job(enabled=False, name=template.replace("{zone}", name).replace("{zone_id}", named.id))
+    assert assess(reading(jobs=[own]), named, WANTED, new).verdict is Verdict.READY
+
+
+@pytest.mark.parametrize("name", ["a_b", "edgeshift-{zone_name}", "edgeshift-{zone", "{zon}", "ä"])
+def test_a_name_has_an_underscore_in_its_placeholder_alone(name: str) -> None:
+    """Anything else is a mistake in the campaign file."""
+    with pytest.raises(ValidationError):
+        NewJobSpec(destination="env:D", name=name)
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ async def test_wrong_output_options_are_refused_with_their_place(
     tmp_path: Path, options: Any, pointer: str
 ) -> None:
     """400 with the pointer of what is wrong; null takes them away again."""
-    async with in_process(tmp_path) as call:
+    async with in_process(tmp_path, log_jobs={"unknown_fields": "refuse"}) as call:
         right = {"field_names": ["RayID"], "CVE-2021-44228": False}
         body = {"destination_conf": POSTED, "output_options": {**right, "batch_prefix": None}}
         assert (await call.result("POST", f"enterprise:{JOBS}", body))["output_options"] == right
@@ -166,9 +166,13 @@ async def test_destinations_and_parameters_are_judged(tmp_path: Path) -> None:
         assert await call.result("POST", f"{path}/destination", right) == {"valid": True, "message": ""}
         said = await call.result("POST", f"{path}/destination", wrong)
         assert said["valid"] is False and "secret" not in said["message"]
-        for text, valid in (("fields=RayID", True), ("fields=none", False), (None, False)):
+        judged = (("fields=RayID", True), ("fields=none", True), ("fields=no ne", False), (None, False))
+        for text, valid in judged:
             said = await call.result("POST", f"{path}/origin", {"logpull_options": text})
             assert said["valid"] is valid
+        await call.control("PUT", "options", {"log_jobs": {"unknown_fields": "refuse"}})
+        said = await call.result("POST", f"{path}/origin", {"logpull_options": "fields=none"})
+        assert said["valid"] is False
         assert await call.result("POST", f"{path}/destination/exists", right) == {"exists": False}
         await call.result("POST", f"enterprise:{JOBS}", right)
         other = {"destination_conf": f"{POSTED}?header_a=b"}

@@ -101,7 +101,7 @@ async def test_an_update_takes_six_keys_and_keeps_what_is_not_sent(tmp_path: Pat
 )
 async def test_a_wrong_job_is_refused_with_its_place(tmp_path: Path, key: str, value: Any) -> None:
     """400 with the pointer of what is wrong; nothing is stored, and no address is repeated."""
-    async with in_process(tmp_path, bodies=STRICT) as call:
+    async with in_process(tmp_path, bodies=STRICT, log_jobs={"unknown_fields": "refuse"}) as call:
         body = {"destination_conf": POSTED, key: value}
         errors = await call.refused(400, "POST", f"enterprise:{JOBS}", body)
         assert errors[0]["source"] == {"pointer": f"/{key}"}
@@ -110,6 +110,22 @@ async def test_a_wrong_job_is_refused_with_its_place(tmp_path: Path, key: str, v
         assert await call.result("GET", f"enterprise:{JOBS}") == []
         await call.result("POST", f"enterprise:{JOBS}", {"destination_conf": POSTED})
         await call.refused(400, "PUT", f"enterprise:{JOBS}/1", {key: value})
+
+
+@pytest.mark.parametrize("name", ["RayId", "rayid", "Ray_ID", "Nonsense"])
+async def test_a_misspelt_log_field_is_taken_without_a_word(tmp_path: Path, name: str) -> None:
+    """As the service does; an option has it refused (docs/service.md §4.2)."""
+    async with in_process(tmp_path) as call:
+        body = {"destination_conf": POSTED, "logpull_options": f"fields=RayID,{name}"}
+        answer = await call("POST", f"enterprise:{JOBS}", body)
+        assert (answer.status_code, answer.json()["errors"]) == (200, [])
+        job = await call.result("GET", f"enterprise:{JOBS}/{answer.json()['result']['id']}")
+        assert job["logpull_options"] == body["logpull_options"]
+        by_name = {"output_options": {"field_names": ["RayID", name]}}
+        assert (await call.result("PUT", f"enterprise:{JOBS}/{job['id']}", by_name))["output_options"]
+        await call.control("PUT", "options", {"log_jobs": {"unknown_fields": "refuse"}})
+        await call.refused(400, "POST", f"enterprise:{JOBS}", body)
+        await call.refused(400, "PUT", f"enterprise:{JOBS}/{job['id']}", by_name)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from edgeshift.testbed.simulator.fleet_file import FirewallRule, Fleet, FleetZone
+from edgeshift.testbed.simulator.options import Refusal
 from tests.service.simulated import ENTRY_POINT, MovableTime, a_fleet, in_process, log_only
 
 CHECK, CONFIG, STATUS = "/waf_migration/check", "/waf_migration/config", "/waf_migration/status"
@@ -248,6 +250,20 @@ async def test_support_cases_are_refused_at_the_chosen_call(tmp_path: Path, at: 
         entry = (await call.journal(call="waf.check"))[1]
         assert (entry["rules_to_migrate"], entry["plan"]) == (201, "pro")
         assert (await call.journal(call="waf.check"))[3]["longest_expression_bytes"] == 4097
+
+
+async def test_a_refusal_may_have_the_status_of_success(tmp_path: Path) -> None:
+    """Then the envelope alone refuses, and nothing happens. Other statuses below 400 refuse nothing."""
+    support = {"too_many_rules": {"status": 200, "message": "too many rules"}}
+    async with in_process(tmp_path, fleet=_support_fleet(), support=support) as call:
+        path = f"at201:{ENTRY_POINT}?waf_migration=pending&phase_two=1"
+        answer = await call("PUT", path, {"name": "default", "rules": []}, by="operator")
+        assert (answer.status_code, answer.json()["success"]) == (200, False)
+        assert answer.json()["errors"] == [{"message": "too many rules"}]
+        assert (await call.journal(call="entrypoint.put"))[0]["effect"] == "none"
+    for status in (204, 302, 600):
+        with pytest.raises(ValidationError):
+            Refusal(status=status, message="no")
 
 
 async def test_by_an_option_any_expression_counts(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "needed",
     "new_job",
     "new_options",
+    "odd_name",
     "options_of",
     "own_name",
     "pushes",
@@ -33,6 +35,8 @@ __all__ = [
 
 DATASET = "http_requests"
 """The dataset whose entries carry custom fields (docs/service.md §2.3)."""
+
+_NAME = re.compile(r"[a-zA-Z0-9.-]*")
 
 Job = Mapping[str, Any]
 
@@ -93,6 +97,18 @@ def own_name(spec: NewJobSpec, zone: Zone) -> str:
 def in_zone(name: str, zone: Zone) -> str:
     """A name as it is written in a campaign file, with the zone's own in it."""
     return name.replace("{zone}", zone.name).replace("{zone_id}", zone.id)
+
+
+def odd_name(spec: NewJobSpec, zone: Zone) -> str:
+    """What is wrong with the name of the job that edgeshift would create in a zone, or empty: a zone's own
+    name may have what the service takes in no job's name (docs/service.md §2.3).
+    """
+    if _NAME.fullmatch(own_name(spec, zone)):
+        return ""
+    return (
+        "the service takes only letters, digits, hyphens and dots in a log job's name;"
+        " use {zone_id} in log_fields.job.name, in place of {zone}"
+    )
 
 
 def signed_job(body: Mapping[str, Any], zone: Zone) -> str | None:

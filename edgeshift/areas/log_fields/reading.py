@@ -17,6 +17,7 @@ from edgeshift.areas.log_fields.jobs import (
     listed,
     needed,
     new_job,
+    odd_name,
     options_of,
     own_name,
     pushes,
@@ -176,6 +177,9 @@ def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None, profile: Ser
             return [Reason(code=ReasonCode.NO_LOG_JOB, count=len(off))]
         # The one of an earlier campaign is turned on again, with what it lists.
         jobs = [one for one in off if one.get("name") == own_name(job, zone)]
+        if not jobs and (odd := odd_name(job, zone)):
+            # The service would refuse it once the rules are written.
+            return [Reason(code=ReasonCode.ODD_LOG_JOB, names=(own_name(job, zone),), said=odd)]
     found = []
     for one in jobs:
         try:

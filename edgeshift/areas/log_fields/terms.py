@@ -35,11 +35,16 @@ class NewJobSpec(Part):
         ),
     )
     name: Annotated[
-        str, StringConstraints(pattern=r"^[a-zA-Z0-9\-.{}]*$"), AfterValidator(with_placeholders)
+        str,
+        StringConstraints(pattern=r"^([a-zA-Z0-9\-.{}]|\{zone_id\})*$"),
+        AfterValidator(with_placeholders),
     ] = Field(
         default="edgeshift-{zone}",
-        description="What the job is called; {zone} becomes the zone's name.",
-        json_schema_extra=right("it has letters, digits, hyphens and dots; {zone} becomes the zone's name"),
+        description="What the job is called; {zone} becomes the zone's name, {zone_id} its identifier.",
+        json_schema_extra=right(
+            "it has letters, digits, hyphens and dots; {zone} becomes the zone's name,"
+            " {zone_id} its identifier"
+        ),
     )
     fields: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
         default=(

@@ -23,11 +23,20 @@ ExecuteVersion = Literal["absent", "latest", "number"]
 
 
 class Refusal(_Options):
-    """How something is refused: HTTP status, the wording, and the code where the service gives one."""
+    """How something is refused: HTTP status, the wording, and the code where the service gives one. With a
+    status of success, ``success: false`` in the envelope is all that refuses it.
+    """
 
-    status: int = Field(400, ge=400, le=599)
+    status: int = Field(400, ge=200, le=599)
     message: str
     code: int | None = None
+
+    @field_validator("status")
+    @classmethod
+    def _refuses(cls, status: int) -> int:
+        if status not in (200, *range(400, 600)):
+            raise ValueError("a refusal has a status from 400 to 599, or 200, where success is false")
+        return status
 
 
 class RateLimit(_Options):
@@ -155,7 +164,7 @@ class LogJobs(_Options):
         "answer", description="asking for a challenge at a destination that needs none"
     )
     unknown_fields: Literal["refuse", "ignore"] = Field(
-        "refuse", description="log fields that a job lists and the dataset does not have; ignored, none comes"
+        "ignore", description="log fields that a job lists and the dataset does not have; ignored, none comes"
     )
 
 

@@ -210,7 +210,7 @@ OTHER_FIELDS: dict[str, tuple[str, ...]] = {
     ),
 }
 _OBJECTS = ("Cookies", "RequestHeaders", "ResponseHeaders", "Metadata")
-_FIELD = re.compile(r"[A-Z][A-Za-z0-9]*")
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def described(dataset: str) -> dict[str, str]:

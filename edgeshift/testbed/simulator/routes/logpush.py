@@ -133,7 +133,8 @@ def validate_origin(call: Call) -> Answer:
     """Whether a parameter string could be a job's."""
     text = _taken(call, ("logpull_options",)).get("logpull_options")
     try:
-        pull_options.parsed(text if isinstance(text, str) else "fields=", HTTP_REQUESTS)
+        given = text if isinstance(text, str) else "fields="
+        pull_options.parsed(given, HTTP_REQUESTS, any_field=_any_field(call))
     except ValueError as error:
         return succeeded({"valid": False, "message": str(error)})
     return succeeded({"valid": True, "message": ""})
@@ -195,10 +196,15 @@ def _dataset(name: Json) -> str:
     return name
 
 
+def _any_field(call: Call) -> bool:
+    """Whether a job may list log fields that its dataset does not have (docs/service.md §4.2)."""
+    return call.options.log_jobs.unknown_fields == "ignore"
+
+
 def _settings(call: Call, sent: dict[str, Json], dataset: str) -> Document:
     """What of a job's settings was sent, when it is right."""
     found: dict[str, Any] = {}
-    any_field = call.options.log_jobs.unknown_fields == "ignore"
+    any_field = _any_field(call)
     if "enabled" in sent:
         if not isinstance(sent["enabled"], bool):
             raise _invalid("enabled", "must be a boolean")
