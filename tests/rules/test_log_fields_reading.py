@@ -103,7 +103,7 @@ def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: ReasonCode,
 )
 def test_a_new_job_whose_name_the_service_refuses_blocks(name: str, template: str, verdict: Verdict) -> None:
     """Before the rules are written; and what would be right is told."""
-    named = zone().model_copy(update={"name": name})
+    named = model_zone().model_copy(update={"name": name})
     new = NewJobSpec(destination="env:D", name=template)
     found = assess(reading(jobs=[job(enabled=False)]), named, WANTED, new)
     assert found.verdict is verdict
