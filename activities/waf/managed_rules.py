@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from activities.connections import Connections
 from activities.kept import Kept
 from activities.stable_read import twice
 from edgeshift.areas import waf
+from edgeshift.campaign_file.service import MOST_CREDENTIALS
 from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import Zone
 from edgeshift.service_api import NotUnderstood, RateLimited, Refused, ServiceError, Unsuccessful
@@ -19,8 +21,10 @@ from edgeshift.service_api import NotUnderstood, RateLimited, Refused, ServiceEr
 KEPT_FOR = 3600.0
 """Seconds after which they are read again: the provider changes them from time to time."""
 
-MOST_KEPT = 32
-"""Managed rulesets, each by a credential, of which the defaults are kept."""
+MOST_KEPT = 4 * MOST_CREDENTIALS
+"""Managed rulesets, each by a credential, whose defaults are kept: those of two campaigns at a time. Zones of
+a wave are judged together, whichever their credentials are.
+"""
 
 PATIENCE = 3
 """How often a window is judged again before it is judged without defaults that cannot be read just now."""
@@ -45,6 +49,7 @@ class ManagedRules:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._kept = Kept(MOST_KEPT, self._read)
+        self._distinct: deque[waf.Defaults] = deque(maxlen=8)
 
     async def of(self, start: ZoneStart, rulesets: Iterable[str]) -> dict[str, waf.Defaults]:
         """Those of each ruleset; none of one that the service does not show. Raises ServiceError where it
@@ -73,10 +78,15 @@ class ManagedRules:
 
         try:
             # What lets a false positive pass is not taken from one answer alone.
-            return await twice("rulesets.get", look)
+            found = await twice("rulesets.get", look)
         except (Refused, NotUnderstood, Unsuccessful) as failure:
             refuse_held(failure)
             if isinstance(failure, RateLimited):
                 raise
             activity.logger.info("the defaults of %s are not known: %s", asked.ruleset, failure)
             return waf.Defaults()
+        # They are the same whoever asks.
+        shared = next((one for one in self._distinct if one == found), found)
+        if shared is found:
+            self._distinct.append(found)
+        return shared

@@ -182,10 +182,9 @@ def begun_again(
         return None
     if not 1 <= asked.attempt <= MOST_ATTEMPTS:
         return f"no campaign counts attempt {asked.attempt}"
-    since, before = start.statement.issued, asked.earlier.begun
-    if before is not None:
-        # People's words are told to the second.
-        since = max(since, before.replace(microsecond=0))
+    before = asked.earlier.begun
+    # People's words are told to the second. One that names this start was signed after it, by any clock.
+    since = None if before is None else before.replace(microsecond=0)
     for said in agains:
         statement = said.statement
         if (
@@ -194,7 +193,7 @@ def begun_again(
             and statement.start == start.digest
             and _is_here(statement, start)
             and statement.covers(asked.target.zone.id)
-            and as_of(said) >= since
+            and (since is None or as_of(said) >= since)
             and _may_begin(said, asked, roots, now)
         ):
             return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from edgeshift.authority.door import start_of
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
-from edgeshift.authority.statements import Attested, StartStatement
+from edgeshift.authority.statements import Attested, StartStatement, Statement
 from edgeshift.campaign_file.spec import CampaignSpec
 
 
@@ -55,6 +55,36 @@ def dated_last(said: Mapping[str, Any], starts: Sequence[Attested], roots: Roots
     if not said["issued"] <= last < said["issued"] + SKEW_AHEAD:
         return said
     return {**said, "issued": last + timedelta(seconds=1)}
+
+
+def to_come(said: Mapping[str, Any], starts: Sequence[Attested], roots: Roots | None) -> Attested | None:
+    """A start of the same name by a clock that was far ahead, which will count as the later one once its time
+    has come: what begins now would be stopped then.
+    """
+    far = [one for one in starts if one.statement.issued >= said["issued"] + SKEW_AHEAD]
+    return next((one for one in far if roots is not None and _counted(one, roots)), None)
+
+
+def superseded_by(
+    start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime
+) -> Attested | None:
+    """The start by another file since which nothing more rests on this one, as ``started_since`` has it; None
+    where there is none. It may have begun nothing.
+    """
+    mine = start.statement
+    assert isinstance(mine, StartStatement)
+
+    def is_of_it(statement: Statement) -> bool:
+        same = statement.service, statement.campaign, statement.area
+        return isinstance(statement, StartStatement) and same == (mine.service, mine.campaign, mine.area)
+
+    there = (one for one in starts if is_of_it(one.statement) and one.statement.issued <= now + SKEW_AHEAD)
+    last = max(
+        (one for one in there if _counted(one, roots)), key=lambda one: one.statement.issued, default=start
+    )
+    its = last.statement
+    assert isinstance(its, StartStatement)
+    return last if its.issued > mine.issued and its.spec != mine.spec else None
 
 
 def _counted(said: Attested, roots: Roots) -> bool:

@@ -20,7 +20,8 @@ from edgeshift.runtime.safe_text import hides
 if TYPE_CHECKING:
     from edgeshift.authority.statements import DecisionStatement, Statement
     from edgeshift.model.sign_off import Choice
-    from edgeshift.operations.signed import Drafts, Pen
+    from edgeshift.operations.hands import Drafts
+    from edgeshift.operations.signed import Pen
 
 LARGEST = 1_100_000
 """Bytes of a file with a statement or a signature."""
@@ -97,7 +98,8 @@ class Elsewhere:
         """Who signs: with the key that is here, unless it is done elsewhere."""
         if not self.prints and not self.signed:
             return shell.pen(by, "approver")
-        from edgeshift.operations.signed import Drafts, Pen
+        from edgeshift.operations.hands import Drafts
+        from edgeshift.operations.signed import Pen
 
         self._drafts = Drafts()
         return Pen.drafting(self._drafts, shell.archive(), by, shell.roots())

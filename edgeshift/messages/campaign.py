@@ -40,16 +40,9 @@ class CampaignStart(Message):
     packed as well. ``callers``: with which credential each target calls, where they are several. ``carried``:
     the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
     events of one run after which the campaign goes on in a new one. ``grows_by``: zones a second that the
-    rate limit allows, where the window sizes itself, up to ``window``; None where it is fixed. ``archive``:
-    the identity of the archive that it was started with.
-    zones of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin;
-    empty without a plan. ``covers``: how many zones each target stands for, where it is not one, packed as
-    well. ``callers``: with which credential each target calls, where they are several. ``carried``: the state
-    of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``: events of one
-    run after which the campaign goes on in a new one. ``grows_by``: zones a second that the rate limit
-    allows, where the window sizes itself, up to ``window``; None where it is fixed. ``grows_in``: for how
-    many more zones each success makes room there. ``archive``: the identity of the archive that it was
-    started with.
+    rate limit allows, where the window sizes itself, up to ``window``; None where it is fixed. ``grows_in``:
+    for how many more zones each success makes room there. ``archive``: the identity of the archive that it
+    was started with.
     """
 
     name: str

@@ -5,16 +5,15 @@ it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from edgeshift.authority.door import is_meant, last_word
-from edgeshift.authority.last_start import dated_last
+from edgeshift.authority.last_start import dated_last, superseded_by, to_come
 from edgeshift.authority.records import SignedRecords, as_far_as_read, surely_read
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
-from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.statements import (
     MOST_SUBJECTS,
     AgainStatement,
@@ -33,6 +32,7 @@ from edgeshift.messages import CampaignStart, Step, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.errors import Refused
+from edgeshift.operations.hands import Drafts, Hand, SignsNow
 from edgeshift.stores.archive import Archive, ArchiveError
 
 STANDS = timedelta(days=366)
@@ -45,48 +45,6 @@ HIGHEST = 1_000_000
 """The highest number of a word."""
 
 Word = Literal["pause", "resume", "abort"]
-
-
-class Hand(Protocol):
-    """What becomes of a statement that is to be signed."""
-
-    @property
-    def key(self) -> PublicKey | None:
-        """The key that signs; None where it is elsewhere."""
-        ...
-
-    async def sign(self, statement: Statement) -> str | None:
-        """Its signature; None where nothing is recorded now. Raises SigningFailed."""
-        ...
-
-
-class SignsNow:
-    """Signs with a key that is here."""
-
-    def __init__(self, signer: Signer) -> None:
-        self._signer = signer
-
-    @property
-    def key(self) -> PublicKey:
-        """The key that signs."""
-        return self._signer.key
-
-    async def sign(self, statement: Statement) -> str:
-        """Its signature."""
-        return await self._signer.sign(statement.bytes)
-
-
-class Drafts:
-    """Signs nothing: keeps what would be signed, to be signed elsewhere."""
-
-    key = None
-
-    def __init__(self) -> None:
-        self.statements: list[Statement] = []
-
-    async def sign(self, statement: Statement) -> None:
-        """Keep it."""
-        self.statements.append(statement)
 
 
 Signed = tuple[Statement, str]
@@ -201,14 +159,25 @@ class Pen:
         """Whether it is known here that workers with the same roots go by what this person signs."""
         return self._roots is not None and self._roots.signed
 
-    async def start(self, start: CampaignStart, spec: CampaignSpec) -> str:
-        """Sign that a campaign begins; the statement's digest."""
+    async def start(
+        self, start: CampaignStart, spec: CampaignSpec, *, still: Callable[[], Awaitable[None]] | None = None
+    ) -> str:
+        """Sign that a campaign begins; the statement's digest. ``still`` raises where it may not begin any
+        more: that is asked again once it is signed, which takes as long as somebody needs for it.
+        """
         about = self._about(spec.service.base_url, start.name, start.area, STANDS)
         starts, _ = await self._records.starts_as_far(start.name)
+        if (later := to_come(about, starts, self._roots)) is not None:
+            raise Refused(
+                f"{later.statement.by} has signed a start of campaign {start.name} by a clock that was ahead:"
+                f" from {later.statement.issued:%Y-%m-%d %H:%M} UTC on it would stop this one",
+                "start it after that, or under another name",
+            )
         said = dated_last(about, starts, self._roots)
         waves = tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in start.waves)
         return await self._put(
-            StartStatement(**said, spec=start.spec, targets=start.targets, count=start.count, waves=waves)
+            StartStatement(**said, spec=start.spec, targets=start.targets, count=start.count, waves=waves),
+            still,
         )
 
     async def proposal(
@@ -320,9 +289,19 @@ class Pen:
 
     async def refuse_aborted(self, campaign: str, spec: str) -> None:
         """Raises Refused where somebody has signed that this start of the campaign is aborted: workers change
-        nothing of it any more, whatever begins again.
+        nothing of it any more, whatever begins again. Also where somebody has signed a start by another file
+        since.
         """
-        start, words = await self._start_of(campaign, spec), await self._records.words(campaign)
+        starts, words = await self._records.starts(campaign), await self._records.words(campaign)
+        start = self._own_start(campaign, spec, starts)
+        if self._roots is not None:
+            other = superseded_by(start, starts, self._roots, datetime.now(UTC))
+            if other is not None:
+                raise Refused(
+                    f"{other.statement.by} has signed a start of campaign {campaign} by another file since:"
+                    " workers send nothing more by this one",
+                    "`edgeshift start FILE --again` starts it, to be signed again",
+                )
         if self._roots is not None:
             last = last_word(words, start, self._roots, datetime.now(UTC))
         else:
@@ -349,13 +328,15 @@ class Pen:
         )
         return await self._put(statement)
 
-    async def _put(self, statement: Statement) -> str:
+    async def _put(self, statement: Statement, still: Callable[[], Awaitable[None]] | None = None) -> str:
         """Sign and record what this person may say, as far as that is known here."""
         self.refuse_without(ROLES[type(statement)])
         try:
             signed = await self._hand.sign(statement)
         except SigningFailed as why:
             raise Refused(f"nothing was signed, and nothing sent: {why}", why.hint) from why
+        if still is not None:
+            await still()
         return statement.digest if signed is None else await self._records.put(statement, signed)
 
     def _refused(self, said: Attested, role: Role) -> str | None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from edgeshift.cli.errors import CommandError
 from edgeshift.cli.shell import Shell
 from edgeshift.cli.signed_elsewhere import Elsewhere
-from edgeshift.operations.signed import Drafts
+from edgeshift.operations.hands import Drafts
 from tests.rules.test_statements import DECISION
 
 

@@ -181,3 +181,26 @@ def test_brackets_without_end_are_no_error() -> None:
         whole = f"{'(' * deep}ssl{')' * deep}"
         assert is_skipped(whole, [skipping(whole), *BOTH])
     assert members(f"{'(' * 1_000}ssl{')' * 1_000}") == {"ssl"}
+
+
+@pytest.mark.parametrize("carried", [False, True], ids=["left out", "carried"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        'http.host eq "shop.example" and not http.request.uri.path contains "/api"',
+        '(http.host eq "shop.example" and not starts_with(http.request.uri.path, "/checkout"))',
+    ],
+)
+def test_a_bypass_with_an_exception_stands_for_no_page_rule(said: str, carried: bool) -> None:
+    """What it leaves out is its own: the page rule has the WAF off there, too."""
+    config = [skipping(said), *BOTH] if carried else BOTH
+    rules, added = proposed([bypass(said)], *config, pages=(page("shop.example/*"),))
+    assert added == (1 if carried else 2)
+    assert '(lower(http.host) eq "shop.example")' in [rule.get("expression") for rule in rules]
+
+
+def test_a_bypass_of_what_a_page_rule_is_about_stands_for_it() -> None:
+    """It leaves nothing out."""
+    said = '(lower(http.host) eq "shop.example")'
+    _, added = proposed([bypass(said)], *BOTH, pages=(page("shop.example/*"),))
+    assert added == 1

@@ -126,6 +126,7 @@ ASKS_FOR_SUPPORT = [
     "This zone cannot be migrated (page rules are unaffected). Please contact support.",
 ]
 NO_SUPPORT_CASE = [
+    "The number of firewall rules exceeds the limit. To change your current plan contact support.",
     "could not route to /client/v4/zones, perhaps your object identifier is invalid?",
     "No route for that URI",
     "rate limited. Please wait and consider throttling your request speed",
@@ -342,7 +343,6 @@ def test_what_no_secret_is_hidden_in_is_read_to_recognise_alone() -> None:
     }
     assert found == {
         "activities/change/judging.py",
-        "activities/waf/zone.py",
         "edgeshift/service_api/errors.py",
         "edgeshift/service_api/esc.py",
     }

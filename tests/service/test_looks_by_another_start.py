@@ -30,6 +30,7 @@ from edgeshift.campaign.start import campaign_start, zone_policy
 from edgeshift.messages import ChangeStatus, Prepared, Step, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.operations import Refused
 from edgeshift.operations.signed import Pen
 from edgeshift.stores.documents import put_document
 from tests.forgeries.doors import Guarded, guarded
@@ -256,23 +257,65 @@ async def test_what_people_agreed_to_under_an_earlier_file_lets_nothing_through(
         assert "no step roll_back" in back.reason, back
 
 
+async def started_again(door: Guarded, **how: Any) -> str:
+    """Olga signs a start by another file; the file's digest."""
+    there, digest = door.gate.connections, await other_file(door)
+    start = campaign_start(
+        await there.spec(digest),
+        digest,
+        targets=door.targets,
+        count=1,
+        waves=(Wave(number=0, name="all", first=0, end=1),),
+        enterprise="",
+        started_by="olga",
+    )
+    await olgas(door).start(start, await there.spec(digest), **how)
+    return digest
+
+
+def olgas(door: Guarded) -> Pen:
+    """What olga signs with."""
+    return Pen(door.key("olga"), door.archive, "olga", RootsFiles(door.keyring.roots).current())
+
+
 async def test_who_starts_again_by_a_clock_that_is_behind_comes_last(tmp_path: Path) -> None:
     """Else the start before would let nothing of the new one through, by its date."""
     async with guarded(tmp_path) as door:
-        there, ahead = door.gate.connections, ago(-0.05)
+        ahead = ago(-0.05)
         await door.begin(issued=ahead)
-        digest = await other_file(door)
-        spec = await there.spec(digest)
-        start = campaign_start(
-            spec,
-            digest,
-            targets=door.targets,
-            count=1,
-            waves=(Wave(number=0, name="all", first=0, end=1),),
-            enterprise="",
-            started_by="olga",
-        )
-        roots = RootsFiles(door.keyring.roots).current()
-        await Pen(door.key("olga"), door.archive, "olga", roots).start(start, spec)
-        again = await there.starts.begun(digest)
+        again = await door.gate.connections.starts.begun(await started_again(door))
         assert again is not None and again.last and again.statement.issued > ahead
+
+
+async def test_nothing_is_started_that_a_start_far_ahead_would_stop_later(tmp_path: Path) -> None:
+    """By a clock of an hour ahead: once its time has come, it would count as the later one."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(-1))
+        with pytest.raises(Refused, match=r"by a clock that was ahead: from .* on it would stop this one"):
+            await started_again(door)
+
+
+async def test_what_another_has_started_while_somebody_signs_is_not_stopped(tmp_path: Path) -> None:
+    """It is asked once more before the start is recorded; and nothing begins again since another file's."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(1))
+
+        async def runs() -> None:
+            raise Refused("it runs")
+
+        with pytest.raises(Refused, match="it runs"):
+            await started_again(door, still=runs)
+        spec, name = door.gate.start.spec, door.campaign
+        await olgas(door).refuse_aborted(name, spec)
+        await started_again(door)
+        with pytest.raises(Refused, match=r"olga has signed a start of campaign .* by another file since"):
+            await olgas(door).refuse_aborted(name, spec)
+
+
+async def test_who_begins_a_zone_again_may_be_ahead_as_whoever_started_it(tmp_path: Path) -> None:
+    """The start counts as of its time, three minutes ahead; a retry by the same clock, as of when it came."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(-0.05))
+        await door.again("retry", issued=ago(-0.051))
+        await door.approve(attempt=2, issued=ago(0))
+        assert (await door.with_start(attempt=2).commit()).status is ChangeStatus.ANSWERED

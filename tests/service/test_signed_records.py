@@ -31,7 +31,8 @@ from edgeshift.messages import Step
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import Refused
-from edgeshift.operations.signed import Drafts, Pen, Word, matching, record
+from edgeshift.operations.hands import Drafts
+from edgeshift.operations.signed import Pen, Word, matching, record
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from tests.kit.openssh import Keypair
 

@@ -21,7 +21,8 @@ from edgeshift.model.fleet import Wave
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.signed import ROLES, Drafts, Pen
+from edgeshift.operations.hands import Drafts
+from edgeshift.operations.signed import ROLES, Pen
 from edgeshift.operations.steering import abort, pause
 from edgeshift.stores.archive import Archive
 from tests.kit import APPROVER, OPERATOR

@@ -20,7 +20,7 @@ from edgeshift.areas.waf.answers import (
     page_rule_effects,
     page_rule_patterns,
 )
-from edgeshift.areas.waf.bypass_rules import missing_skips
+from edgeshift.areas.waf.bypass_rules import missing_skips, not_of_firewall_rules
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
@@ -118,7 +118,7 @@ def propose(
         if any(fits_all(pattern) for pattern in turned_on):
             continue
         for pattern in page_rule_patterns(rule):
-            if covered(pattern, body["rules"]):
+            if covered(pattern, not_of_firewall_rules(reading.firewall_rules, body["rules"])):
                 continue
             try:
                 skip = skip_rule(pattern, description, turned_on, wildcard=profile.wildcard)

@@ -49,7 +49,7 @@ _LEFT_ALONE = _words(
     r"\bun(?:affected|changed|touched)\b",
     r"(?:\bnot|n't) (?:be )?(?:affected|changed|touched|counted|included|count)\b",
 )
-_MORE_OF_A_PLAN = _words(r"\b(?:upgrad|allow|permit|includ|rais|increas|entitle|higher|larger)")
+_MORE_OF_A_PLAN = _words(r"\b(?:upgrad|allow|permit|includ|rais|increas|entitle|higher|larger|chang|switch)")
 _RULE = _words(r"\brules?\b")
 _CONDITION = _words(r"\bexpressions?\b", r"\bfilters?\b")
 _SIZE = _words(
