@@ -51,7 +51,7 @@ def test_the_file_of_init_runs_as_it_is(place: Place, area: Area) -> None:
     """It loads, is about every zone of the stack, and something of it comes to its sign-off."""
     usual = area is DEFAULT_AREA
     file = "campaign.yaml" if usual else f"{area.value}-first.yaml"
-    said = place.ok("init") if usual else place.ok("init", file, "--area", area.value)
+    said = place.ok("init", "--force") if usual else place.ok("init", file, "--area", area.value, "--force")
     assert "It is about the stack that runs in this folder" in said
     campaign = load_campaign(place.folder / file)
     assert campaign.area is area and campaign.targets.all

@@ -130,6 +130,18 @@ def test_ports_of_others_are_known_while_they_choose(reserved: Path) -> None:
     assert reserved.parent.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_port_that_another_stack_has_chosen_meanwhile_is_taken(tmp_path: Path, reserved: Path) -> None:
+    """A folder's own of before, not bound yet: two stacks would go on, each with the other's service."""
+    places = StackPaths(tmp_path / "stack")
+    places.make()
+    mine = places.ports()
+    assert places.ports() == mine
+    held = json.loads(reserved.read_text())
+    reserved.write_text(json.dumps([one | {"pid": os.getppid()} for one in held]))
+    with pytest.raises(StackError, match=rf"port {mine.temporal} \(temporal\) is taken by another process"):
+        places.ports()
+
+
 def test_whoever_keeps_the_lock_keeps_nobody_from_choosing(reserved: Path) -> None:
     """It is waited for a while; ports of others are not known then."""
     with choosing() as one:

@@ -161,14 +161,15 @@ class StackPaths:
                 chosen = _PORTS.validate_json(path.read_bytes())
             except ValidationError:
                 raise StackError(f"{path} is damaged", "remove it to have ports chosen again") from None
+        with choosing() as reserved_ports:
             for name, port in chosen.items():
-                if not _free(port):
+                # Another stack may have chosen it while this one did not run, and not bound it yet.
+                if port in reserved_ports.others or not _free(port):
                     raise StackError(
                         f"port {port} ({name}) is taken by another process",
                         f"end that one, or remove {path} to have ports chosen again",
                     )
-        # A folder of an earlier version has noted fewer ports: only the others are chosen.
-        with choosing() as reserved_ports:
+            # A folder of an earlier version has noted fewer ports: only the others are chosen.
             for name, usual in USUAL_PORTS.items():
                 if name not in chosen:
                     taken = reserved_ports.others | set(chosen.values())

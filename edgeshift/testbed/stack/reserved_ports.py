@@ -17,7 +17,7 @@ from typing import IO
 import platformdirs
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-HELD = 60.0
+HELD = 300.0
 """Seconds after which a chosen port has surely been bound, or never will be."""
 
 
