@@ -30,7 +30,7 @@ NO_REFUSAL = [
 NO_GIVING_UP = Edit(
     INTENTS,
     "    if not many and await connections.records.create(key, record):\n        return Fixed.GIVEN_UP\n",
-    "    if not (key and record) and many:\n        return Fixed.GIVEN_UP\n",
+    "    if not (key and record):\n        return Fixed.GIVEN_UP\n",
 )
 """A campaign that is paused gives no permit up in the archive, and waits for its zones."""
 

@@ -204,3 +204,21 @@ def test_a_bypass_of_what_a_page_rule_is_about_stands_for_it() -> None:
     said = '(lower(http.host) eq "shop.example")'
     _, added = proposed([bypass(said)], *BOTH, pages=(page("shop.example/*"),))
     assert added == 1
+
+
+def test_each_rule_of_a_large_zone_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A zone may have 200 of 4 KB, beside as many page rules; each by each takes a worker many seconds."""
+    read: list[str] = []
+
+    def counted(expression: str) -> frozenset[str]:
+        read.append(expression)
+        return members(expression)
+
+    monkeypatch.setattr("edgeshift.areas.waf.bypass_rules.members", counted)
+    said = [f'http.host eq "{number}.example" and not ssl' for number in range(50)]
+    pages = [page(f"shop.example/{number}/*") for number in range(50)]
+    rules = [bypass(one, f"f{number}") for number, one in enumerate(said)]
+    config = body(*(skipping(one) for one in said), *BOTH)
+    found = propose(Reading(check={}, config=config, firewall_rules=rules, page_rules=pages))
+    assert len(found.additions) == 50
+    assert len(read) <= 5 * 50

@@ -108,6 +108,7 @@ def propose(
     for identifier, skip in missing_skips(reading.firewall_rules, body["rules"]):
         body["rules"].insert(0, skip)
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
+    others = not_of_firewall_rules(reading.firewall_rules, body["rules"]) if reading.page_rules else []
     for rule in reading.page_rules:
         off = {PageRuleEffect.WAF_OFF, PageRuleEffect.SECURITY_OFF}
         turned_off = sorted(off.intersection(page_rule_effects(rule)))
@@ -118,7 +119,7 @@ def propose(
         if any(fits_all(pattern) for pattern in turned_on):
             continue
         for pattern in page_rule_patterns(rule):
-            if covered(pattern, not_of_firewall_rules(reading.firewall_rules, body["rules"])):
+            if covered(pattern, others):
                 continue
             try:
                 skip = skip_rule(pattern, description, turned_on, wildcard=profile.wildcard)
@@ -126,6 +127,7 @@ def propose(
                 unwritable.append(why.pattern)
                 continue
             body["rules"].insert(0, skip)
+            others.insert(0, skip)
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
     for adjustment in adjustments:
         if adjust(body, adjustment):

@@ -34,13 +34,13 @@ def missing_skips(
 
     They are in an order that the list of firewall rules does not tell, nor change.
     """
-    there, found = list(rules), []
     active = [rule for rule in firewall_rules if bypasses(rule) and bypassed(rule)]
+    skipped, found = _skipped(rules) if active else set(), []
     for rule in sorted(active, key=lambda rule: (bypassed(rule), _sendable(rule.get("description")))):
-        if not is_skipped(bypassed(rule), there):
-            skip = bypass_skip(rule)
-            there.insert(0, skip)
-            found.append((str(rule.get("id", "")), skip))
+        own = members(bypassed(rule))
+        if not _are_in(own, skipped):
+            skipped |= own
+            found.append((str(rule.get("id", "")), bypass_skip(rule)))
     return found
 
 
@@ -57,7 +57,9 @@ def not_of_firewall_rules(
     return [
         rule
         for rule in rules
-        if rule.get("action") != "skip" or not members(str(rule.get("expression", ""))) <= theirs
+        if not theirs
+        or rule.get("action") != "skip"
+        or not members(str(rule.get("expression", ""))) <= theirs
     ]
 
 
@@ -84,8 +86,16 @@ def is_skipped(expression: str, rules: Iterable[Mapping[str, Any]]) -> bool:
     The text is compared, not what it means: in doubt one skip rule more is proposed, which skips nothing
     beyond what the firewall rule bypasses.
     """
-    skipped = {member for one in skipped_whole(rules) for member in members(one)}
-    return "true" in skipped or members(expression) <= skipped
+    return _are_in(members(expression), _skipped(rules))
+
+
+def _skipped(rules: Iterable[Mapping[str, Any]]) -> set[str]:
+    """What is skipped as a whole. A zone may have 200 rules of 4 KB: each is read once."""
+    return {member for one in skipped_whole(rules) for member in members(one)}
+
+
+def _are_in(own: frozenset[str], skipped: set[str]) -> bool:
+    return "true" in skipped or own <= skipped
 
 
 # --- expressions
