@@ -283,7 +283,12 @@ AT_THE_DOOR = (
                 FENCE,
                 "            if signed is not None:\n",
                 "            if signed is not None and not signed:\n",
-            )
+            ),
+            Edit(
+                "activities/esc/changes.py",
+                "        return asked and await is_over(self._connections, start)\n",
+                "        return asked and not await is_over(self._connections, start) and False\n",
+            ),
         ],
         "taken-back-by-nobody",
     ),
