@@ -5,6 +5,7 @@ that a client can be shown indifferent to it.
 """
 
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -27,15 +28,17 @@ class Refusal(_Options):
     status of success, ``success: false`` in the envelope is all that refuses it.
     """
 
-    status: int = Field(400, ge=200, le=599)
+    status: int = Field(400, ge=HTTPStatus.OK, le=599)
     message: str
     code: int | None = None
 
     @field_validator("status")
     @classmethod
     def _refuses(cls, status: int) -> int:
-        if status not in (200, *range(400, 600)):
-            raise ValueError("a refusal has a status from 400 to 599, or 200, where success is false")
+        if status not in (HTTPStatus.OK, *range(400, 600)):
+            raise ValueError(
+                f"a refusal has a status from 400 to 599, or {HTTPStatus.OK:d}, where success is false"
+            )
         return status
 
 
