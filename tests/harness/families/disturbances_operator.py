@@ -49,8 +49,9 @@ ENDS = {
     # A zone that is cancelled while it is changed sees that through, and begins nothing more.
     "terminate-zone": frozenset({"aborted", "rolled_back"}),
     "reset-retried": frozenset({"settled"}),
-    # It has an outcome by then, which stands; what its workflow begins anew is stopped.
-    "reset-zone/closed": frozenset({"aborted"}),
+    # It has an outcome by then, which stands; what its workflow begins anew is stopped, or has no approval
+    # left: where it was taken back, that was used.
+    "reset-zone/closed": frozenset({"aborted", "on_hold"}),
     # A campaign that is reset before it has begun the zone again does not know that it was to.
     "asked": frozenset({"failed", "unknown", "settled"}),
 }
