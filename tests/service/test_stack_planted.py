@@ -119,13 +119,13 @@ def reserved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "edgeshift/ports.json"
 
 
-def test_ports_of_others_are_known_while_they_choose(reserved: Path) -> None:
+def test_ports_of_others_are_known_while_they_choose(tmp_path: Path, reserved: Path) -> None:
     """For a folder of this user alone."""
-    with choosing() as one:
+    with choosing(tmp_path / "one") as one:
         one.mine.add(20_001)
     held = json.loads(reserved.read_text())
     reserved.write_text(json.dumps([held[0] | {"pid": os.getppid()}, held[0] | {"pid": 0, "port": 20_002}]))
-    with choosing() as two:
+    with choosing(tmp_path / "two") as two:
         assert two.others == {20_001}
     assert reserved.parent.stat().st_mode & 0o777 == 0o700
 
@@ -135,20 +135,32 @@ def test_a_port_that_another_stack_has_chosen_meanwhile_is_taken(tmp_path: Path,
     places = StackPaths(tmp_path / "stack")
     places.make()
     mine = places.ports()
-    assert places.ports() == mine
     held = json.loads(reserved.read_text())
-    reserved.write_text(json.dumps([one | {"pid": os.getppid()} for one in held]))
+    reserved.write_text(json.dumps([one | {"folder": str(tmp_path / "another")} for one in held]))
     with pytest.raises(StackError, match=rf"port {mine.temporal} \(temporal\) is taken by another process"):
         places.ports()
 
 
-def test_whoever_keeps_the_lock_keeps_nobody_from_choosing(reserved: Path) -> None:
+def test_a_folder_has_its_ports_again_though_the_stack_of_before_has_not_quite_gone(
+    tmp_path: Path, reserved: Path
+) -> None:
+    """It chose them itself: its process may be there for a while after it let go of them."""
+    places = StackPaths(tmp_path / "stack")
+    places.make()
+    mine = places.ports()
+    held = json.loads(reserved.read_text())
+    reserved.write_text(json.dumps([one | {"pid": os.getppid()} for one in held]))
+    assert places.ports() == mine
+    assert len(json.loads(reserved.read_text())) == len(held)
+
+
+def test_whoever_keeps_the_lock_keeps_nobody_from_choosing(tmp_path: Path, reserved: Path) -> None:
     """It is waited for a while; ports of others are not known then."""
-    with choosing() as one:
+    with choosing(tmp_path / "one") as one:
         one.mine.add(20_001)
     with reserved.open("rb") as theirs:
         fcntl.flock(theirs, fcntl.LOCK_EX)
-        with choosing() as two:
+        with choosing(tmp_path / "two") as two:
             two.mine.add(20_002)
     assert [one["port"] for one in json.loads(reserved.read_text())] == [20_001]
 
@@ -168,6 +180,6 @@ def test_a_place_that_others_can_reach_is_not_used(
         folder.chmod(0o777)
     else:
         folder.write_text("")
-    with choosing() as one:
+    with choosing(tmp_path / "one") as one:
         one.mine.add(20_001)
     assert not reserved.exists() and (tmp_path / "cache/stacks/ports.json").exists()

@@ -161,7 +161,7 @@ class StackPaths:
                 chosen = _PORTS.validate_json(path.read_bytes())
             except ValidationError:
                 raise StackError(f"{path} is damaged", "remove it to have ports chosen again") from None
-        with choosing() as reserved_ports:
+        with choosing(self.folder) as reserved_ports:
             for name, port in chosen.items():
                 # Another stack may have chosen it while this one did not run, and not bound it yet.
                 if port in reserved_ports.others or not _free(port):

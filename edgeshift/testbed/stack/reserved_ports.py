@@ -29,6 +29,7 @@ class _Choice(BaseModel):
     port: int
     pid: int
     at: float
+    folder: str = ""
 
 
 _CHOICES = TypeAdapter(list[_Choice])
@@ -43,10 +44,14 @@ class SpokenFor:
 
 
 @contextmanager
-def choosing() -> Iterator[SpokenFor]:
-    """Choose ports while nobody else of this user does. Where there is no place to note them, or another one
-    keeps it, those of others are not known: one that is taken is told when it is bound.
+def choosing(folder: Path) -> Iterator[SpokenFor]:
+    """Choose the ports of the stack in ``folder`` while nobody else of this user does. Where there is no
+    place to note them, or another one keeps it, those of others are not known: one that is taken is told when
+    it is bound.
     """
+    # A stack that ends may outlive what it held for a while, as a process that nobody has waited for: what
+    # it chose is its folder's, and is no other's to the one that starts there next.
+    mine = str(folder.absolute())
     with _file() as file:
         now = time.time()
         try:
@@ -54,10 +59,11 @@ def choosing() -> Iterator[SpokenFor]:
         except ValidationError:
             known = []
         held = [one for one in known if 0 <= now - one.at < HELD and one.pid > 0 and _lives(one.pid)]
-        found = SpokenFor({one.port for one in held if one.pid != os.getpid()})
+        found = SpokenFor({one.port for one in held if one.folder != mine})
         yield found
         if file is not None:
-            held += [_Choice(port=port, pid=os.getpid(), at=now) for port in sorted(found.mine)]
+            held = [one for one in held if one.folder != mine]
+            held += [_Choice(port=port, pid=os.getpid(), at=now, folder=mine) for port in sorted(found.mine)]
             file.seek(0)
             file.truncate()
             file.write(_CHOICES.dump_json(held))
