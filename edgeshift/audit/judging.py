@@ -111,7 +111,7 @@ def judged(
         return found
     if request.step is not Step.ROLL_BACK:
         there = [one for one in signed.starts if one.statement.issued <= request.at - GRACE]
-        if (why := started_since(start, asked.spec, there, roots, request.at)) is not None:
+        if (why := started_since(start, there, roots, request.at)) is not None:
             return why
     before = [said for said in signed.words if _was_known(said, request.at)]
     word = last_word(before, start, roots, request.at)

@@ -12,7 +12,7 @@ from typing import Any
 
 from edgeshift.authority.door import start_of
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
-from edgeshift.authority.statements import Attested, StartStatement, Statement
+from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 
 
@@ -23,24 +23,35 @@ def last_start_of(
     there is none. ``digest``: of ``spec``; ``starts``: the latest first.
     """
     found = start_of(spec, digest, starts, roots, now)
-    return found if isinstance(found, str) else started_since(found, spec, starts, roots, now) or found
+    return found if isinstance(found, str) else started_since(found, starts, roots, now) or found
 
 
-def started_since(
-    start: Attested, spec: CampaignSpec, starts: Sequence[Attested], roots: Roots, now: datetime
-) -> str | None:
+def started_since(start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime) -> str | None:
     """Why nothing rests on a start any more, or None: the campaign was started again by another file. The way
-    back is held up by nothing. ``spec``: that of ``start``.
+    back is held up by nothing.
     """
-    latest_first = sorted(starts, key=lambda said: said.statement.issued, reverse=True)
-    last = start_of(spec, None, latest_first, roots, now)
-    if isinstance(last, str) or last.statement.issued <= start.statement.issued:
-        return None
-    mine, its = start.statement, last.statement
-    assert isinstance(mine, StartStatement) and isinstance(its, StartStatement)
-    if its.spec == mine.spec:
-        return None
-    return f"{its.by} has started the campaign again since, by another file"
+    other = superseded_by(start, starts, roots, now)
+    return (
+        None
+        if other is None
+        else f"{other.statement.by} has started the campaign again since, by another file"
+    )
+
+
+def superseded_by(
+    start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime
+) -> Attested | None:
+    """The last start of the same name that counts, where that came after this one and is by another file;
+    None where there is none. It may have begun nothing.
+    """
+    mine = start.statement
+    assert isinstance(mine, StartStatement)
+    for other in sorted(starts, key=lambda said: said.statement.issued, reverse=True):
+        its = other.statement
+        same = (its.service, its.campaign, its.area) == (mine.service, mine.campaign, mine.area)
+        if isinstance(its, StartStatement) and same and roots.refuses(other, Role.STARTER, now) is None:
+            return other if its.issued > mine.issued and its.spec != mine.spec else None
+    return None
 
 
 def dated_last(said: Mapping[str, Any], starts: Sequence[Attested], roots: Roots | None) -> Mapping[str, Any]:
@@ -63,28 +74,6 @@ def to_come(said: Mapping[str, Any], starts: Sequence[Attested], roots: Roots | 
     """
     far = [one for one in starts if one.statement.issued >= said["issued"] + SKEW_AHEAD]
     return next((one for one in far if roots is not None and _counted(one, roots)), None)
-
-
-def superseded_by(
-    start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime
-) -> Attested | None:
-    """The start by another file since which nothing more rests on this one, as ``started_since`` has it; None
-    where there is none. It may have begun nothing.
-    """
-    mine = start.statement
-    assert isinstance(mine, StartStatement)
-
-    def is_of_it(statement: Statement) -> bool:
-        same = statement.service, statement.campaign, statement.area
-        return isinstance(statement, StartStatement) and same == (mine.service, mine.campaign, mine.area)
-
-    there = (one for one in starts if is_of_it(one.statement) and one.statement.issued <= now + SKEW_AHEAD)
-    last = max(
-        (one for one in there if _counted(one, roots)), key=lambda one: one.statement.issued, default=start
-    )
-    its = last.statement
-    assert isinstance(its, StartStatement)
-    return last if its.issued > mine.issued and its.spec != mine.spec else None
 
 
 def _counted(said: Attested, roots: Roots) -> bool:

@@ -148,14 +148,19 @@ async def test_a_commit_may_show_for_as_long_as_the_file_says_by_which_it_was_se
         assert (await door.commit(permit=2)).status is ChangeStatus.UNKNOWN
 
 
+async def taken_up(door: Guarded) -> ZoneStart:
+    """Something was sent, and the campaign started again by another file; the later start's message."""
+    await door.begin(issued=ago(2))
+    await sent(door, "first", 20 / 3600)
+    later = await planted(door)
+    await door.begin(spec=later.spec, issued=ago(0.1))
+    return later
+
+
 async def test_what_an_earlier_start_has_sent_may_show_for_as_long_as_its_file_says(tmp_path: Path) -> None:
     """The campaign was started again by a file that gives a change less time, and has taken it up."""
     async with guarded(tmp_path, request_limit="1s") as door:
-        there = door.gate.connections
-        await door.begin(issued=ago(2))
-        await sent(door, "first", 20 / 3600)
-        later = await planted(door)
-        await door.begin(spec=later.spec, issued=ago(0.1))
+        there, later = door.gate.connections, await taken_up(door)
         found = await in_activity(lambda: last_change(there, later))
         assert found is not None and found.may_show and not found.is_over
         assert found.effect == zone_policy(await there.spec(door.gate.start.spec)).migration_limit
@@ -169,11 +174,7 @@ async def test_nothing_goes_out_beside_what_an_earlier_start_has_sent_as_long_as
 ) -> None:
     """The campaign was started again by a file that gives a change less time: the first may land after."""
     async with guarded(tmp_path, request_limit="1s") as door:
-        there = door.gate.connections
-        await door.begin(issued=ago(2))
-        await sent(door, "first", 20 / 3600)
-        later = await planted(door)
-        await door.begin(spec=later.spec, issued=ago(0.1))
+        there, later = door.gate.connections, await taken_up(door)
         await door.approve(issued=ago(0.05))
         policy = zone_policy(await there.spec(later.spec))
         result = await door.with_start(spec=later.spec, policy=policy).commit(permit=2)
@@ -310,6 +311,18 @@ async def test_what_another_has_started_while_somebody_signs_is_not_stopped(tmp_
         await started_again(door)
         with pytest.raises(Refused, match=r"olga has signed a start of campaign .* by another file since"):
             await olgas(door).refuse_aborted(name, spec)
+
+
+async def test_a_start_by_another_file_that_does_not_count_any_more_stops_no_retry(tmp_path: Path) -> None:
+    """As at the door: it has expired."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(3))
+        first = door.start
+        await door.begin(spec=await other_file(door), issued=ago(2), expires=ago(1))
+        await olgas(door).refuse_aborted(door.campaign, door.gate.start.spec)
+        door.start = first
+        await door.approve(issued=ago(0))
+        assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
 async def test_who_begins_a_zone_again_may_be_ahead_as_whoever_started_it(tmp_path: Path) -> None:
