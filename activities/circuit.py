@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from datetime import timedelta
 from typing import Protocol
 
@@ -123,6 +123,12 @@ class HeldCallActivities:
         spec = await self._connections.spec(message.spec)
         await self._until_free(spec, message.holds, message.holds if message.apart else None)
 
+    async def is_over(self, spec: CampaignSpec, hold: OpenCircuit) -> bool:
+        """Whether calls that were held go on; the probe is made that shows it, where one is due. Of calls
+        that nothing waits for, nobody else finds out.
+        """
+        return not await self._is_held(spec, (hold,))
+
     async def wait_out(self, spec: CampaignSpec, failure: Exception) -> None:
         """Within an activity that heartbeats: return once a call may be made again that was held, refused for
         its credential, or given no turn. Raises WorkerStops where the worker is to end, WorkerLacks where it
@@ -185,33 +191,43 @@ class HeldCallActivities:
                 # Hundreds may be held, each with a wait of its own: none asks for the others' users.
                 continue
             found = await self._calls.standing(user)
-            if not any(hold.credential in mine for hold in found.holds):
-                continue
-            still = True
-            if self._connections.clock.now().timestamp() < found.probe_at:
-                continue
-            try:
-                ways = self._connections.ways(spec)
-            except Misconfigured as why:
-                # It may not probe, and takes nobody's turn.
-                activity.logger.info("no probe: %s", why)
-                continue
-            # Whoever keeps the hold has the last word: clocks differ, and others ask too.
-            if hold := await self._calls.probe(user, credentials):
-                credential = credentials.get(hold.credential) or next(iter(credentials.values()))
-                await self._probe(spec, ways, credential, hold)
+            held_of_mine = {hold.credential for hold in found.holds} & mine
+            if held_of_mine:
+                known = await self._found_over(spec, user, credentials, found)
+                still |= not held_of_mine <= known
         return still
+
+    async def _found_over(
+        self, spec: CampaignSpec, user: str, credentials: Mapping[str, CredentialSpec], found: Standing
+    ) -> Set[str]:
+        """Make the user's probe if one is due; of what it shows that nothing is held any more."""
+        if self._connections.clock.now().timestamp() < found.probe_at:
+            return frozenset()
+        try:
+            ways = self._connections.ways(spec)
+        except Misconfigured as why:
+            # It may not probe, and takes nobody's turn.
+            activity.logger.info("no probe: %s", why)
+            return frozenset()
+        # Whoever keeps the hold has the last word: clocks differ, and others ask too.
+        if (hold := await self._calls.probe(user, credentials)) is None:
+            return frozenset()
+        credential = credentials.get(hold.credential) or next(iter(credentials.values()))
+        answered = await self._probe(spec, ways, credential, hold)
+        return {"", credential.reference} if answered else frozenset()
 
     async def _probe(
         self, spec: CampaignSpec, ways: Ways, credential: CredentialSpec, hold: OpenCircuit
-    ) -> None:
-        """One call, with the secret that the reference leads to now: the cheapest that the campaign needs."""
+    ) -> bool:
+        """One call, with the secret that the reference leads to now: the cheapest that the campaign needs.
+        Whether it was answered.
+        """
         service, pacer = spec.service, _Probing()
         try:
             probing = ways.client(ways.credential(credential), pacer)
         except (Misconfigured, SecretRefError) as why:
             activity.logger.info("no probe: %s", why)
-            return
+            return False
         async with probing as client:
             try:
                 await anext(client.zones(), None)
@@ -225,6 +241,7 @@ class HeldCallActivities:
             refused = held(Trouble.REFUSED, pacer.said, now, credential.reference)
             await self._calls.hold(credential, spec, refused)
             await self._calls.fixed(caller, [])
+        return pacer.fate is Fate.ANSWERED
 
     @activity.defn(name="let_calls_go")
     @named_failures

@@ -90,7 +90,8 @@ class TargetActivities:
         too_late = area_of(spec.area).too_late
         zones: dict[str, Zone] = {}
         accounts: dict[str, str] = {}
-        for client, found in await listed_by_all(self._connections, message.spec, spec):
+        is_over = partial(self._waiting.is_over, spec)
+        for client, found in await listed_by_all(self._connections, message.spec, spec, is_over):
             for zone, account in found:
                 zones[zone.id] = zone
                 accounts[zone.account] = account

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from temporalio import activity
@@ -16,12 +16,14 @@ from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.counts import counted
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.service_api import (
     Misconfigured,
     NotUnderstood,
     NoTurn,
     OddPages,
     RateLimited,
+    ServiceCircuitOpen,
     ServiceClient,
     ServiceError,
 )
@@ -70,21 +72,33 @@ async def listed(client: ServiceClient, again: Again | None = None, address: Add
 
 
 async def listed_by_all(
-    connections: Connections, digest: str, spec: CampaignSpec
+    connections: Connections,
+    digest: str,
+    spec: CampaignSpec,
+    is_over: Callable[[OpenCircuit], Awaitable[bool]],
 ) -> list[tuple[ServiceClient, Listed]]:
     """What each credential lists, side by side: one whose user is out of turns, or that is refused, keeps no
-    other from it, and one that fails begins its own list again. Raises what the first of them failed by,
-    those before the others for which trying again is no use; it names all that failed.
+    other from it, and one that fails begins its own list again. ``is_over``: whether calls go on that are
+    held since before, which is found out here where nothing else waits for it. Raises what the first of them
+    failed by, those before the others for which trying again is no use; it names all that failed.
     """
     credentials = spec.service.credentials
     pauses = PAUSES_OF_A_LIST if len(credentials) > 1 else ()
+
+    async def once(client: ServiceClient, address: Address) -> Listed:
+        try:
+            return await _alike(connections, client, address)
+        except ServiceCircuitOpen as held:
+            if not await is_over(held.hold):
+                raise
+        return await _alike(connections, client, address)
 
     async def by(credential: CredentialSpec) -> tuple[ServiceClient, Listed]:
         address = Address()
         for pause in (*pauses, None):
             client = connections.client(digest, spec, credential)
             try:
-                return client, await _alike(connections, client, address)
+                return client, await once(client, address)
             except ServiceError as failure:
                 if pause is None or _is_final(failure):
                     raise

@@ -9,11 +9,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from temporalio import activity
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.connections import Connections
 from activities.fanout import ZoneActivities
@@ -21,6 +19,7 @@ from activities.proof.authority import Authority
 from edgeshift.messages import StartZones
 from edgeshift.model.fleet import campaign_id
 from tests.kit.faults import staged, zone
+from tests.kit.missed import Without, missed_while_looked_at
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
 
@@ -72,31 +71,6 @@ async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
         assert (await handle.describe()).run_id == first.run_id
 
 
-class Without(Interceptor):
-    """One zone is not started though it is asked for, as where a campaign's task, played again after a
-    worker's death, believes that it has asked for more than it did. ``times``: how often.
-    """
-
-    def __init__(self, index: int, times: int) -> None:
-        self.index, self.times, self.asked = index, times, 0
-
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        """The interceptor of one worker's activities."""
-        without = self
-
-        class Inbound(ActivityInboundInterceptor):
-            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                batch: StartZones = input.args[0]
-                if activity.info().activity_type == "start_zones" and without.index in batch.indexes:
-                    without.asked += 1
-                    if without.asked <= without.times:
-                        kept = tuple(index for index in batch.indexes if index != without.index)
-                        input.args = [batch.model_copy(update={"indexes": kept})]
-                return await super().execute_activity(input)
-
-        return Inbound(next)
-
-
 @pytest.mark.parametrize("times, outcomes", [(1, {"migrated": 3}), (9, {"migrated": 2, "failed": 1})])
 async def test_a_zone_that_was_never_started_is_started_when_it_is_missed(
     times: int, outcomes: dict[str, int], temporal_client: Client, tmp_path: Path
@@ -113,3 +87,14 @@ async def test_a_zone_that_was_never_started_is_started_when_it_is_missed(
         assert any("started once more" in note for note in notes), notes
         if times == 1:
             await stage.check({3, 4, 7})
+
+
+async def test_a_look_from_before_a_zone_was_started_says_nothing_of_it(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It found nothing of a zone that had been missed, and answers once that is started in the same attempt:
+    the zone was told as failed, and went on, where nobody could sign it.
+    """
+    async with missed_while_looked_at(temporal_client, tmp_path) as stage:
+        assert (await stage.finish()).outcomes == {"migrated": 3}
+        await stage.check({3, 4, 7})

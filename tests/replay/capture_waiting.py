@@ -15,6 +15,7 @@ from tests.harness.aimed.scene import Stalled
 from tests.kit import fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import staged
+from tests.kit.missed import missed_while_looked_at
 from tests.kit.signing import Roster
 from tests.replay.keeping import is_in, keep
 
@@ -54,6 +55,13 @@ async def begun_at_the_close(client: Client, folder: Path) -> None:
             go.set()
             await play.result()
             await keep("campaign-begun-at-its-close", play.campaign)
+
+
+async def missed(client: Client, folder: Path) -> None:
+    """A campaign that hears, of a zone which it had missed and started since, what a look of before found."""
+    async with missed_while_looked_at(client, folder) as stage:
+        await stage.finish()
+        await keep("campaign-missed-while-looked-at", stage.play.campaign)
 
 
 async def assessing(client: Client, folder: Path) -> None:

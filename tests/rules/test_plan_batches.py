@@ -16,6 +16,7 @@ from activities.zone_lists import listed_by_all
 from edgeshift.campaign.callers import callers_of
 from edgeshift.messages import AssessmentStart, Caller, Callers, ResolvedTargets
 from edgeshift.model.fleet import Plan, Target, Zone
+from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import CredentialMissing
 from workflows.assessment import MOST_BATCHES, batches_of
 
@@ -92,7 +93,11 @@ class Listing:
     async def by_all(self) -> list[Any]:
         """What a plan lists."""
         there: Any = self
-        return list(await listed_by_all(there, "0" * 64, self.spec))
+
+        async def is_over(hold: OpenCircuit) -> bool:
+            raise AssertionError(f"nothing is held here: {hold}")
+
+        return list(await listed_by_all(there, "0" * 64, self.spec, is_over))
 
 
 async def test_credentials_list_their_zones_side_by_side() -> None:

@@ -51,6 +51,9 @@ REVOKED_KEY = 3
 WITHIN = 60.0
 """Seconds in which a zone comes to rest, on a busy machine."""
 
+WORKFLOWS = {"waf": "WafZone", "esc": "EscScope", "log-fields": "LogFieldsZone"}
+"""What the workflow of an area's zones is called."""
+
 AT_REST = frozenset({ZonePhase.AWAITING_SIGN_OFF, ZonePhase.CLOSED})
 
 Trace = WorkflowHandle[Any, Any] | str
@@ -144,14 +147,26 @@ class Attack:
         its id is passed over.
         """
         known = _STARTS.setdefault(self.stage, {})
-        async for event in self.zone.fetch_history_events(page_size=1):
-            begun = event.workflow_execution_started_event_attributes
-            if begun.workflow_type.name == "ZoneHold" and self.short in known:
-                break
-            (start,) = await self.enemy.data_converter.decode(begun.input.payloads[:1], [ZoneStart])
-            known[self.short] = ZoneStart.model_validate(start)
-            break
+        if (found := await self._start_of(self.zone)) is not None:
+            known[self.short] = found
+        if self.short not in known:
+            workflow = WORKFLOWS[self.stage.play.spec.area.value]
+            asked = f"WorkflowId = '{self.zone.id}' AND WorkflowType = '{workflow}'"
+            async for run in self.enemy.list_workflows(asked):
+                before = self.enemy.get_workflow_handle(run.id, run_id=run.run_id)
+                if (found := await self._start_of(before)) is not None:
+                    known[self.short] = found
         return known[self.short]
+
+    async def _start_of(self, handle: WorkflowHandle[Any, Any]) -> ZoneStart | None:
+        """What this run was started with, if it is a zone's."""
+        async for event in handle.fetch_history_events(page_size=1):
+            begun = event.workflow_execution_started_event_attributes
+            if begun.workflow_type.name not in WORKFLOWS.values():
+                return None
+            (start,) = await self.enemy.data_converter.decode(begun.input.payloads[:1], [ZoneStart])
+            return ZoneStart.model_validate(start)
+        return None
 
     # --- what is signed
 
@@ -253,23 +268,30 @@ class Attack:
 
     # --- what came of it
 
-    async def _is_over(self) -> bool:
-        return (await self.zone.describe()).status is not WorkflowExecutionStatus.RUNNING
-
-    async def rests(self) -> ZoneState:
-        """The zone's state once it waits for people, or has come to an end, also one from outside, and stays
-        there.
+    async def rests(self) -> None:
+        """Until the zone waits for people, or has come to an end, and stays there: also an end from outside,
+        of a run that says nothing of itself.
         """
         looks, limit, before = Looks(0.2), asyncio.get_running_loop().time() + WITHIN, None
         while asyncio.get_running_loop().time() < limit:
-            with suppress(RPCError, WorkflowQueryFailedError):
-                found = await self.stage.play.state(self.stage.name(self.short))
-                seen = (found.attempt, found.phase, found.sequence)
-                if seen == before and (found.phase in AT_REST or await self._is_over()):
-                    return found
-                before = seen
+            seen: tuple[str, ZoneState | None] | None = None
+            with suppress(RPCError):
+                seen = await self._seen()
+            if seen is not None and seen == before:
+                return
+            before = seen
             await looks.pause()
         raise AssertionError(f"{self.short} does not come to rest: {before}")
+
+    async def _seen(self) -> tuple[str, ZoneState | None] | None:
+        """The run under the zone's id and its state, if it is at rest."""
+        described = await self.zone.describe()
+        is_over = described.status is not WorkflowExecutionStatus.RUNNING
+        found = None
+        with suppress(RPCError, WorkflowQueryFailedError):
+            found = await self.stage.play.state(self.stage.name(self.short))
+        at_rest = is_over or (found is not None and found.phase in AT_REST)
+        return (described.run_id, found) if at_rest else None
 
 
 class Journal:

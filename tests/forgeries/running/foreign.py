@@ -29,12 +29,11 @@ from edgeshift.messages import (
 from edgeshift.messages.areas.waf import Verification, Verify
 from edgeshift.model.fleet import Plan
 from edgeshift.runtime.queues import Queue
-from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace
+from tests.forgeries.running.attack import BOTH, ENEMY, WORKFLOWS, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
 from tests.forgeries.running.scheduling import queue_of
 from tests.kit import foreign
 
-WORKFLOWS = {"waf": "WafZone", "esc": "EscScope", "log-fields": "LogFieldsZone"}
 ASKS_AT_ONCE = ("waf", "log-fields")
 """Areas whose zones come to their sign-off without a step before."""
 

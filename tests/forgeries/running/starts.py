@@ -43,7 +43,7 @@ from edgeshift.quota.leases import terms_of
 from edgeshift.rate_limit.circuit import Circuit, OpenCircuit, Trouble
 from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.runtime.queues import Queue
-from tests.forgeries.running.attack import ENEMY, Attack, Trace
+from tests.forgeries.running.attack import ENEMY, WORKFLOWS, Attack, Trace
 from tests.forgeries.running.dresses import (
     Dress,
     by_a_strangers_proxy,
@@ -54,7 +54,7 @@ from tests.forgeries.running.dresses import (
     with_a_planted_proposal,
     with_a_planted_proposal_on_the_way_back,
 )
-from tests.forgeries.running.foreign import WORKFLOWS, ended
+from tests.forgeries.running.foreign import ended
 from tests.forgeries.running.kinds import KINDS, Kind
 from tests.forgeries.running.starting import A_WHILE, beside, lasting, started
 
