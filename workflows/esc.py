@@ -167,8 +167,9 @@ class EscScope:
         self._zone.enter(ZonePhase.PROBING)
 
         async def probe() -> Probed:
+            how = options.watching(self._zone.start.policy, LONGEST_PROBE)
             async with self._parts.reporter.turn:
-                self._parts.reporter.count_word()
+                sequence = self._parts.reporter.count_words(how["retry_policy"].maximum_attempts)
                 releases, self._zone.to_release = self._zone.to_release, None
                 try:
                     found: Probed = await self._parts.waits.unless_called_off(
@@ -177,11 +178,11 @@ class EscScope:
                             Probe(
                                 start=self._zone.bare_start,
                                 prepared=prepared,
-                                sequence=self._zone.sequence,
+                                sequence=sequence,
                                 releases=releases,
                             ),
                             summary="differential probe",
-                            **options.watching(self._zone.start.policy, LONGEST_PROBE),
+                            **how,
                         )
                     )
                 except (ActivityError, Ended):

@@ -153,9 +153,11 @@ class EscActivities:
         )
         prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
         joins = not doubts and start.policy.sign_off.per != "zone"
+        # An attempt that was lost may have said otherwise: the word of the later one counts.
+        sequence = message.sequence + activity.info().attempt - 1
         told = await told_unless_gone(
             self._connections,
-            awaiting(start, prepared, sequence=message.sequence, releases=message.releases, joins=joins),
+            awaiting(start, prepared, sequence=sequence, releases=message.releases, joins=joins),
         )
         return Probed(prepared=prepared, gathered=gathered.model_copy(update={"told": told}))
 

@@ -137,6 +137,7 @@ class ZoneCarried(Message):
     to_release: int | None = None
     used: tuple[int, ...] = ()
     revoked: tuple[int, ...] = ()
+    put_back: tuple[int, ...] = ()
     tickets: tuple[str, ...] = ()
     drifted_from: str = ""
     drifted_proposal: str = ""

@@ -20,6 +20,7 @@ from edgeshift.messages import StartZones
 from edgeshift.model.fleet import campaign_id
 from tests.kit.faults import staged, zone
 from tests.kit.missed import Without, missed_while_looked_at
+from tests.kit.starting import ended_while_starting
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
 
@@ -98,3 +99,12 @@ async def test_a_look_from_before_a_zone_was_started_says_nothing_of_it(
     async with missed_while_looked_at(temporal_client, tmp_path) as stage:
         assert (await stage.finish()).outcomes == {"migrated": 3}
         await stage.check({3, 4, 7})
+
+
+async def test_a_zone_that_ends_while_its_batch_is_starting_is_heard(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Its word was dropped: it held its place in the window until two sweeps had passed."""
+    async with ended_while_starting(temporal_client, tmp_path) as stage:
+        await stage.play.until(lambda seen: seen.places.get("already_migrated") == 1, 20)
+        assert (await stage.finish()).outcomes == {"already_migrated": 1, "migrated": 1}

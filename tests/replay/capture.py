@@ -38,7 +38,15 @@ from tests.replay.capture_later_runs import FOLLOWED_BY, continued, reset_under_
 from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.capture_shared import four, many_held, planned_apart, shared
-from tests.replay.capture_waiting import assessing, begun_at_the_close, halted, missed
+from tests.replay.capture_waiting import (
+    assessing,
+    begun_at_the_close,
+    ended_in_its_batch,
+    halted,
+    looked_late,
+    missed,
+    put_back,
+)
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
 
@@ -256,6 +264,9 @@ async def main() -> None:
         halted,
         begun_at_the_close,
         missed,
+        ended_in_its_batch,
+        looked_late,
+        put_back,
         shared,
         four,
         many_held,

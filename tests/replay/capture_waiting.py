@@ -14,9 +14,12 @@ from edgeshift.operations import assess
 from tests.harness.aimed.scene import Stalled
 from tests.kit import fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
-from tests.kit.faults import staged
+from tests.kit.faults import staged, zone
+from tests.kit.held_late import held_late
 from tests.kit.missed import missed_while_looked_at
+from tests.kit.put_back import say_twice
 from tests.kit.signing import Roster
+from tests.kit.starting import ended_while_starting
 from tests.replay.keeping import is_in, keep
 
 REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
@@ -62,6 +65,29 @@ async def missed(client: Client, folder: Path) -> None:
     async with missed_while_looked_at(client, folder) as stage:
         await stage.finish()
         await keep("campaign-missed-while-looked-at", stage.play.campaign)
+
+
+async def ended_in_its_batch(client: Client, folder: Path) -> None:
+    """A campaign of which a zone has ended while the batch was starting that it was begun with."""
+    async with ended_while_starting(client, folder) as stage:
+        await stage.finish()
+        await keep("campaign-ended-while-starting", stage.play.campaign)
+
+
+async def looked_late(client: Client, folder: Path) -> None:
+    """A campaign whose calls go on before a look has answered that found them held."""
+    async with held_late(client, folder) as play:
+        await play.sign_everything(120)
+        await play.result()
+        await keep("campaign-held-late", play.campaign)
+
+
+async def put_back(client: Client, folder: Path) -> None:
+    """A zone that is given a permit once more which it had put back."""
+    async with staged(client, folder, zone("a")) as stage:
+        await say_twice(stage, "a")
+        await stage.finish()
+        await keep("zone-given-twice-migrated", stage.play.zone(stage.name("a")))
 
 
 async def assessing(client: Client, folder: Path) -> None:

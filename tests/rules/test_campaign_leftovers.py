@@ -18,6 +18,7 @@ from activities.fanout import ZoneActivities
 from edgeshift.campaign.rulings import entry_of, zones_prefix
 from tests.rules.ledger_kit import NOW, SHAPE
 from workflows.campaign import outage
+from workflows.campaign.batches import Batches
 from workflows.campaign.outage import ServicePause
 from workflows.campaign.tasks import Tasks
 from workflows.campaign.workflow import Campaign
@@ -33,22 +34,29 @@ async def wait_condition(holds: Callable[[], bool], **_: Any) -> None:
 
 
 async def test_who_resumes_twice_says_nothing_of_the_next_outage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second word comes while the calls are let go on; the next outage waits for its own."""
+    """The second word comes while the calls are let go on, and the first is there for the next run until they
+    are; the next outage waits for its own.
+    """
     monkeypatch.setattr(workflow, "wait_condition", wait_condition)
     monkeypatch.setattr(outage, "AwaitService", SimpleNamespace)
     monkeypatch.setattr(outage, "LetCallsGo", SimpleNamespace)
     policy = SimpleNamespace(silence=timedelta(seconds=1))
     start = SimpleNamespace(spec="", policy=policy)
     state: Any = SimpleNamespace(holds=("one",), resumed_by_hand=True, start=start)
+    while_let_go: list[bool] = []
 
     async def work(activity: Any, *_: Any) -> None:
         if activity is HeldCallActivities.wait:
             await asyncio.sleep(60)
+        while_let_go.append(state.resumed_by_hand)
         state.resumed_by_hand = True
 
-    pause = ServicePause(state, cast(Any, SimpleNamespace(work=work)), cast(Any, None))
+    batches = Batches(state)
+    monkeypatch.setattr(batches, "work", work)
+    pause = ServicePause(state, batches, cast(Any, None))
     await pause._until_answered()
     assert state.holds == () and not state.resumed_by_hand
+    assert while_let_go == [True]
 
 
 async def test_a_mistake_while_a_run_ends_is_seen_by_that_run(monkeypatch: pytest.MonkeyPatch) -> None:

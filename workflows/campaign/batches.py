@@ -94,6 +94,8 @@ class Batches:
 
     def __init__(self, state: CampaignState) -> None:
         self._state = state
+        self._holds_over = 0
+        """How often calls that were held have gone on."""
 
     async def work(
         self,
@@ -229,7 +231,7 @@ class Batches:
         state, ledger = self._state, self._state.ledger
         attempts = tuple(ledger.attempts[index] for index in indexes)
         looked_for = ledger.newer_attempts.intersection(indexes)
-        steered = state.steered
+        steered, holds_over = state.steered, self._holds_over
         # What is not to be found may be there by the time that the answer comes: so too what another look has
         # missed meanwhile, and what was started for that in the same attempt.
         beginning, missed = state.beginning, ledger.missed.intersection(indexes)
@@ -257,7 +259,7 @@ class Batches:
         )
         if described.by_word:
             return described
-        if described.hold is not None:
+        if described.hold is not None and not self._is_over_since(holds_over):
             self.hear_hold(described.hold)
         if described.stop is not None and steered == state.steered:
             # Nobody has steered it since, so that no later word is on its way.
@@ -284,6 +286,12 @@ class Batches:
             if zone.index not in beginning:
                 self._take_end(zone, asked, described.name(zone.index), said=zone.index in ended)
         return described
+
+    def _is_over_since(self, holds_over: int) -> bool:
+        """Whether calls that were held have gone on since a look was asked for: what it found held is what
+        the next one finds, if it is.
+        """
+        return self._holds_over != holds_over and workflow.patched("holds-of-before-are-over")
 
     def _take_end(self, zone: SilentZone, asked: dict[int, int], name: str, *, said: bool) -> None:
         """A zone was found closed, or not at all. ``asked``: the attempts that were asked for. ``said``: it
@@ -373,3 +381,8 @@ class Batches:
         apart = state.callers.several and not state.stopped_for_all
         state.note(state.waits_for(hold) if apart else f"paused by itself: {hold}")
         state.changed()
+
+    def end_holds(self, over: Collection[OpenCircuit]) -> None:
+        """Calls go on that were held."""
+        self._holds_over += 1
+        self._state.holds = tuple(hold for hold in self._state.holds if hold not in over)

@@ -75,7 +75,11 @@ class Ends:
         state, ledger = self._state, self._state.ledger
         if (pause := state.start.sweep / GATHERS) >= LEAST_PAUSE:
             await workflow.sleep(pause, summary="gather words that zones have ended")
-        some = dict(islice(ledger.ended_words.items(), MANY))
+        if not state.beginning.isdisjoint(ledger.ended_words) and workflow.patched("starts-end-before-ends"):
+            # A look says nothing of what is just being started, whose words are to be looked into after that.
+            await workflow.wait_condition(lambda: not state.beginning.issuperset(ledger.ended_words))
+        begun = (one for one in ledger.ended_words.items() if one[0] not in state.beginning)
+        some = dict(islice(begun, MANY))
         found = await self._batches.look_at(list(some), ended=some)
         if found.by_word:
             self._count_words()

@@ -69,13 +69,14 @@ class ServicePause:
         finally:
             waiting.cancel()
         if state.resumed_by_hand:
-            state.resumed_by_hand = False
             await asyncio.gather(waiting, return_exceptions=True)
             asked = await self._let_go()
-        state.holds = tuple(hold for hold in state.holds if hold not in asked)
+        self._batches.end_holds(asked)
 
     async def _let_go(self) -> tuple[OpenCircuit, ...]:
-        """A person has had all calls go on: what was held."""
+        """A person has had all calls go on: what was held. A run that ends before that leaves it to the next
+        one.
+        """
         state = self._state
         await self._batches.work(
             HeldCallActivities.let_go, LetCallsGo(spec=state.start.spec), "let calls go on, by hand"
@@ -96,7 +97,6 @@ class ServicePause:
                         waits[hold] = asyncio.create_task(self._until_it_ends(hold))
                 await workflow.wait_condition(self._something_is_new)
                 if state.resumed_by_hand:
-                    state.resumed_by_hand = False
                     ended = await self._let_go()
                 else:
                     ended = tuple(hold for hold in state.holds if hold in waits and waits[hold].done())
@@ -118,7 +118,7 @@ class ServicePause:
             if wait.done():
                 wait.result()
             wait.cancel()
-        state.holds = tuple(one for one in state.holds if one != hold)
+        self._batches.end_holds((hold,))
         going = sum(not state.is_stopped(index) for index in state.ledger.held)
         zones = f"{counted(going, 'waiting zone')} {agreed(going, 'goes', 'go')} on"
         state.note(f"the service may be called again; before, {hold}: {zones}")

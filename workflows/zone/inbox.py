@@ -132,14 +132,18 @@ class Inbox:
 
     @one_message
     def permit(self, grant: PermitGrant) -> None:
-        """A permit, maybe with decisions on the fingerprint. One that was used is not believed again, and one
-        that was given to an earlier attempt, and comes late, counts no more for the campaign.
+        """A permit, maybe with decisions on the fingerprint. One that was used is not believed again, nor one
+        that was put back: whoever tells zones may say it twice. One that was given to an earlier attempt, and
+        comes late, counts no more for the campaign.
         """
-        zone = self._zone
+        zone, number = self._zone, grant.permit.number
         if not self._is_for_this(grant.campaign_run, grant.attempt):
             return
-        if grant.permit.number not in zone.used and grant.permit.index == zone.start.index:
-            zone.grant = grant
+        if number in zone.used or grant.permit.index != zone.start.index:
+            return
+        if number in zone.gone_back and workflow.patched("what-was-put-back-counts-no-more"):
+            return
+        zone.grant = grant
 
     @one_message
     async def revoke(self, message: Revoke) -> None:

@@ -34,6 +34,9 @@ with workflow.unsafe.imports_passed_through():
 MOST_DECISIONS = 100
 """Decisions kept of one zone."""
 
+MOST_PUT_BACK = 2_000
+"""Numbers of permits of which a zone keeps that they were put back: each is sent within minutes, or never."""
+
 MOST_IGNORED = 20
 """Messages kept in view that did not count."""
 
@@ -163,6 +166,8 @@ class ZoneMemory:
         """The number of a permit that goes back to the campaign with the next word."""
         self.used: set[int] = set(carried.used)
         self.revoked: set[int] = set(carried.revoked)
+        self.gone_back: set[int] = set(carried.put_back)
+        """Numbers of permits that were put back: the campaign may have given others for them since."""
 
         # What was sent.
         self.sent: Prepared | None = carried.sent
@@ -328,6 +333,9 @@ class ZoneMemory:
         if self.grant is not None:
             if not self.is_later_run:
                 self.to_release = self.grant.permit.number
+            if len(self.gone_back) >= MOST_PUT_BACK:
+                self.gone_back.discard(min(self.gone_back))
+            self.gone_back.add(self.grant.permit.number)
             self.grant = None
 
     def put_back_what_ran_out(self) -> None:
@@ -369,6 +377,7 @@ class ZoneMemory:
             to_release=self.to_release,
             used=tuple(sorted(self.used)),
             revoked=tuple(sorted(self.revoked)),
+            put_back=tuple(sorted(self.gone_back)),
             tickets=tuple(self.tickets),
             drifted_from=self.drifted_from,
             drifted_proposal=self.drifted_proposal,
