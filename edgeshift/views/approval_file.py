@@ -134,7 +134,7 @@ async def _single(
         single=True,
     )
     try:
-        found = await shown(client, archive, summary.area, target)
+        found = await shown(client, archive, summary.area, target, summary.name)
     except (ArchiveError, NotAsSigned) as why:
         return replace(sheet, why_not=getattr(why, "text", str(why)))
     return None if found is None else replace(sheet, shown=found, digest=found.digest)
@@ -143,7 +143,7 @@ async def _single(
 async def _with_support(
     client: Client, summary: CampaignSummary, zones: Sequence[Target], at: TargetAt
 ) -> WithSupport:
-    found = FoundZone.of(at.index, zones[at.index], summary.area)
+    found = FoundZone.of(at.index, zones[at.index], summary.area, summary.name)
     try:
         state = await operations.zone_state(client, found)
     except OperationError as why:
