@@ -154,7 +154,7 @@ class Stand:
             await asyncio.sleep(0.2)
 
     async def _sign_zone(self, index: int, target: Target) -> None:
-        zone = FoundZone(index, target, zone_migration_id(target.zone.id, self.spec.area))
+        zone = FoundZone.of(index, target, self.spec.area, self.spec.name)
         try:
             state = await waiting_zone(self._client, zone)
             await sign_zone(self._client, zone, state.digest, Choice.APPROVE, by="bench")

@@ -102,8 +102,8 @@ async def _again(
         if zones:
             with shell.waiting(f"looking for the zones of campaign {campaign}"):
                 targets = await operations.frozen_targets(shell.archive(), start.targets)
-            indexes = [operations.pick_zone(targets, zone, campaign, start.area).index for zone in zones]
-            named_zones = [targets[index].zone for index in indexes]
+            picked = operations.pick_zones(targets, zones, campaign, start.area)
+            indexes, named_zones = [one.index for one in picked], [one.target.zone for one in picked]
         elif not yes:
             await _ask(shell, client, campaign, places, by)
         with shell.waiting(f"{verb}: waiting for campaign {campaign}"):

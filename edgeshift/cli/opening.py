@@ -87,16 +87,16 @@ def report(
 
 async def _workflow(shell: Shell, what: str, area: Area | None) -> str:
     """The identifier of the workflow of a campaign or a zone. Raises NotFound, BadInput."""
+    from edgeshift.model.zone_names import is_identifier, typed_zone
     from edgeshift.operations.campaigns import describe
     from edgeshift.operations.errors import NotFound
-    from edgeshift.operations.zones import is_identifier
     from edgeshift.views.finding import find_zone
 
     async with shell.temporal() as client:
         # The name of a zone has a dot, that of a campaign none.
         if CAMPAIGN_NAME.fullmatch(what) and await describe(client, campaign_id(what)):
             return campaign_id(what)
-        wanted = what.strip().lower().rstrip(".")
+        wanted = typed_zone(what)
         missing = NotFound(f"there is no campaign or zone {what}", "`edgeshift status` lists the campaigns")
         if "." not in wanted and not is_identifier(wanted):
             raise missing

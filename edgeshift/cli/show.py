@@ -15,6 +15,7 @@ from edgeshift.cli.options import OfArea, campaign_option
 from edgeshift.cli.proposals import show_digest, show_items, show_proposal
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.fleet import Area, campaign_name
+from edgeshift.model.zone_names import typed_zone
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -74,13 +75,12 @@ async def _find(
     from edgeshift.operations.showing import proposal_by_digest, proposal_of
     from edgeshift.views.finding import checked_name, find_zone
 
-    wanted = what.strip().lower()
+    wanted = typed_zone(what)
     archive = shell.archive()
     async with shell.temporal() as client:
         if not _is_digest(wanted):
-            named = await find_zone(client, archive, wanted.rstrip("."), campaign, area)
-            found = await proposal_of(client, archive, named.workflow_id, what, named.area)
-            _check_campaign(found, campaign)
+            named = await find_zone(client, archive, wanted, campaign, area)
+            found = await proposal_of(client, archive, named.workflow_id, what, named.area, campaign)
             return (
                 found,
                 found.preview.body,
@@ -102,15 +102,6 @@ async def _find(
 def _is_digest(what: str) -> bool:
     """Whether this is (the beginning of) a digest; one of 32 digits is a zone's identifier."""
     return 4 <= len(what) <= 64 and len(what) != 32 and not set(what) - set("0123456789abcdef")
-
-
-def _check_campaign(found: Found, campaign: str | None) -> None:
-    if campaign and found.campaign != campaign:
-        raise CommandError(
-            f"zone {found.preview.zone} is in the hands of campaign {found.campaign}",
-            ExitCode.NOTHING,
-            hint="leave --campaign out, or name that one",
-        )
 
 
 async def _archived(client: Client, archive: Archive, wanted: str, campaign: str | None) -> Body | None:

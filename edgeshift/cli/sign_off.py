@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -17,11 +18,15 @@ from edgeshift.cli.proposals import show_digest, show_facts, show_proposal, show
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.signed_elsewhere import Elsewhere, Word
 from edgeshift.model.counts import counted
+from edgeshift.model.zone_names import is_identifier, typed_zone
 from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
+    from temporalio.client import Client
+
     from edgeshift.messages import CampaignSummary
-    from edgeshift.operations import Examples, ToSign
+    from edgeshift.operations import Examples, FoundZone, ToSign
+    from edgeshift.stores.archive import Archive
 
 app = typer.Typer(help="Approve or reject what waits for a sign-off.")
 
@@ -100,7 +105,7 @@ def _command(choice: str, told: str) -> None:
     ) -> None:
         from edgeshift.model.sign_off import Choice
 
-        zones = list(dict.fromkeys(zone or []))
+        zones = zone or []
         # The zones of a cause may be narrowed to a wave.
         alone = wave is not None and cause is None
         _check_one_kind(campaign, (bool(zones), fingerprint is not None, alone, cause is not None))
@@ -124,13 +129,12 @@ def _command(choice: str, told: str) -> None:
         )
         shell = current()
         where.begin(shell)
-        if cause is not None or len(zones) > 1:
-            from edgeshift.cli.sign_off_each import sign_each
+        if cause is not None:
+            from edgeshift.cli.sign_off_each import sign_cause
 
-            left = leave_out or []
-            run(sign_each(shell, word, campaign, zones=zones, cause=cause or "", wave=wave, leave_out=left))
+            run(sign_cause(shell, word, campaign, cause=cause, wave=wave, leave_out=leave_out or []))
         elif zones:
-            run(_sign_zone(shell, word, campaign, zones[0], digest))
+            run(_sign_zones(shell, word, campaign, zones, digest))
         else:
             run(_sign_groups(shell, word, campaign, fingerprint, wave))
 
@@ -149,17 +153,25 @@ def _check_belongs(
     campaign: str, zones: Sequence[str], cause: str | None, digest: str | None, leave_out: list[str] | None
 ) -> None:
     """Raises CommandError where an option is given without the one that it belongs to."""
-    if digest is not None and len(zones) != 1:
-        raise CommandError(
-            "--digest needs --zone" if not zones else "--digest is of one zone, and several are named",
-            ExitCode.BAD_INPUT,
-            hint="name the zone whose digest you saw, or leave --digest out",
-        )
+    if digest is not None:
+        # Of a name and an identifier, only the campaign knows whether they are one zone's.
+        kinds = Counter(map(is_identifier, {typed_zone(zone) for zone in zones}))
+        _check_digest(digest, max(kinds.values(), default=0))
     if leave_out and cause is None:
         raise CommandError(
             "--except needs --cause",
             ExitCode.BAD_INPUT,
             hint=f"`edgeshift sign-off causes {campaign}` lists the causes for which zones wait singly",
+        )
+
+
+def _check_digest(digest: str | None, zones: int) -> None:
+    """Raises CommandError where a digest was given, and not for one zone."""
+    if digest is not None and zones != 1:
+        raise CommandError(
+            "--digest needs --zone" if not zones else "--digest is of one zone, and several are named",
+            ExitCode.BAD_INPUT,
+            hint="name the zone whose digest you saw, or leave --digest out",
         )
 
 
@@ -185,40 +197,65 @@ def causes(
     run(show_causes(current(), campaign, wave, as_json=as_json))
 
 
-async def _sign_zone(shell: Shell, word: Word, campaign: str, zone: str, digest: str | None) -> None:
+async def _sign_zones(
+    shell: Shell, word: Word, campaign: str, zones: Sequence[str], digest: str | None
+) -> None:
+    """Decide on the zones that were named: on one, or on each of several by itself."""
+    from edgeshift import operations
+
+    async with shell.temporal(writes=True) as client:
+        archive = shell.archive()
+        with shell.waiting(f"looking for zone {zones[0]}"):
+            summary = await operations.summary(client, campaign)
+            await operations.check_archive(archive, summary)
+            targets = await operations.frozen_targets(archive, summary.targets)
+            named = operations.pick_zones(targets, zones, campaign, summary.area)
+        _check_digest(digest, len(named))
+        if len(named) == 1:
+            await _sign_zone(shell, client, word, summary, archive, named[0], digest)
+            return
+        from edgeshift.cli.sign_off_each import sign_named
+
+        await sign_named(shell, client, word, summary, archive, named)
+
+
+async def _sign_zone(
+    shell: Shell,
+    client: Client,
+    word: Word,
+    summary: CampaignSummary,
+    archive: Archive,
+    found: FoundZone,
+    digest: str | None,
+) -> None:
     from edgeshift import operations
     from edgeshift.cli.receipts import Signed, SignedZone, common
     from edgeshift.model.sign_off import Choice
     from edgeshift.stores.archive import ArchiveError
 
-    async with shell.temporal(writes=True) as client:
-        archive = shell.archive()
-        with shell.waiting(f"looking for zone {zone}"):
-            summary = await operations.summary(client, campaign)
-            await operations.check_archive(archive, summary)
-            targets = await operations.frozen_targets(archive, summary.targets)
-            found = operations.pick_zone(targets, zone, campaign, summary.area)
-            state = await operations.waiting_zone(client, found, digest)
-        await _say_kind(shell, summary)
-        try:
-            shown = await operations.preview_of(archive, state, summary.area)
-        except (operations.NotAsSigned, ArchiveError) as why:
-            if word.choice is Choice.APPROVE:
-                raise
-            # What nobody can read may be rejected, and nothing else.
-            shell.tell(f"It cannot be shown: {getattr(why, 'text', why)}", indent=0, style="yellow")
-        else:
-            with shell.paged():
-                show_proposal(shell, shown, raw=word.raw)
-        word.confirm(shell, f"this for {found.name}")
-        if (pen := word.where.pen(shell, word.by)) is not None:
-            await pen.proposal(campaign, summary.spec, state, word.choice, word.reason)
-        if await word.where.done(shell):
-            return
-        with shell.waiting(f"waiting for zone {found.name}"):
-            answer = await operations.sign_zone(
-                client, found, state.digest, word.choice, by=word.by, reason=word.reason
-            )
+    campaign = summary.name
+    with shell.waiting(f"looking for zone {found.name}"):
+        state = await operations.waiting_zone(client, found, digest, command=word.command)
+    await _say_kind(shell, summary)
+    try:
+        shown = await operations.preview_of(archive, state, summary.area)
+    except (operations.NotAsSigned, ArchiveError) as why:
+        if word.choice is Choice.APPROVE:
+            raise
+        # What nobody can read may be rejected, and nothing else.
+        shell.tell(f"It cannot be shown: {getattr(why, 'text', why)}", indent=0, style="yellow")
+    else:
+        with shell.paged():
+            show_proposal(shell, shown, raw=word.raw)
+    word.confirm(shell, f"this for {found.name}")
+    if (pen := word.where.pen(shell, word.by)) is not None:
+        await pen.proposal(campaign, summary.spec, state, word.choice, word.reason)
+    if await word.where.done(shell):
+        return
+    with shell.waiting(f"waiting for zone {found.name}"):
+        answer = await operations.sign_zone(
+            client, found, state.digest, word.choice, by=word.by, reason=word.reason
+        )
     if not shell.as_json:
         shell.tell(answer.text, indent=0)
         return

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
     from edgeshift.model.fleet import Target
     from edgeshift.operations.apart import Alike, Apart, Heard
+    from edgeshift.operations.zones import FoundZone
     from edgeshift.stores.archive import Archive
 
 FEW = 5
-"""Zones of a cause that are named where causes are listed."""
+"""Zones that are named where they may be many, such as those of a cause."""
 
 
 async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json: bool) -> None:
@@ -74,52 +75,76 @@ def _failed(group: Alike) -> bool:
     return any(one.shown is not None and one.shown.speaks_against for one in group.zones)
 
 
-async def sign_each(
-    shell: Shell,
-    word: Word,
-    campaign: str,
-    *,
-    zones: Sequence[str] = (),
-    cause: str = "",
-    wave: int | None = None,
-    leave_out: Sequence[str] = (),
+async def sign_cause(
+    shell: Shell, word: Word, campaign: str, *, cause: str, wave: int | None, leave_out: Sequence[str]
 ) -> None:
-    """Show what each zone proposes, ask once, and decide on each by itself. Raises CommandError where one of
-    them could not be decided on; the others are.
+    """Decide on each zone that waits singly for this cause, but for those that are left out. Raises
+    CommandError where one of them could not be decided on; the others are.
     """
     from edgeshift import operations
-    from edgeshift.authority.roots import Role
-    from edgeshift.cli.receipts import SignedEach, common
-    from edgeshift.operations.apart import looked_at, of_cause, zones_apart
+    from edgeshift.operations.apart import of_cause, zones_apart
 
     async with shell.temporal(writes=True) as client:
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
         with _looking(shell) as heard:
-            if zones:
-                named = [operations.pick_zone(targets, one, campaign, summary.area) for one in zones]
-                chosen = await looked_at(client, archive, summary.area, named, heard=heard)
-                _refuse_gone([one.name for one in named], chosen, campaign)
-            else:
-                there, _ = await zones_apart(
-                    client, archive, summary.area, targets, campaign, wave=_index(wave), heard=heard
-                )
-                chosen = of_cause(there, cause, campaign)
-        out = {operations.pick_zone(targets, one, campaign, summary.area).index for one in leave_out}
+            there, _ = await zones_apart(
+                client, archive, summary.area, targets, campaign, wave=_index(wave), heard=heard
+            )
+            chosen = of_cause(there, cause, campaign)
+        out = {one.index for one in operations.pick_zones(targets, leave_out, campaign, summary.area)}
         _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
-        chosen = _shown_ones(shell, word.choice, [one for one in chosen if one.found.index not in out])
-        shell.say_note(await shell.note_of(summary.name, summary.spec))
-        with shell.paged():
-            _show(shell, chosen, raw=word.raw)
-        some = counted(len(chosen), "zone")
-        word.confirm(shell, f"{some}, each by itself,")
-        if (pen := word.where.pen(shell, word.by)) is not None:
-            # Before the first is signed: some may be of accounts on which this person does not decide.
-            pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
-            for one in chosen:
-                await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
-        if await word.where.done(shell):
-            return
-        decided, failed = await _decide(shell, client, word, chosen)
+        left = [one for one in chosen if one.found.index not in out]
+        await _sign_each(shell, client, word, summary, left, cause)
+
+
+async def sign_named(
+    shell: Shell,
+    client: Client,
+    word: Word,
+    summary: CampaignSummary,
+    archive: Archive,
+    named: Sequence[FoundZone],
+) -> None:
+    """Decide on each of these zones, all of which have to wait. Raises CommandError where one does not: then
+    on none; and where one of them could not be decided on: the others are. NotFound where another campaign
+    has one of them.
+    """
+    from edgeshift.operations.apart import looked_at
+
+    with _looking(shell) as heard:
+        chosen = await looked_at(client, archive, summary.area, named, heard=heard)
+    await _refuse_gone(client, named, chosen, word.command)
+    await _sign_each(shell, client, word, summary, chosen)
+
+
+async def _sign_each(
+    shell: Shell,
+    client: Client,
+    word: Word,
+    summary: CampaignSummary,
+    chosen: Sequence[Apart],
+    cause: str = "",
+) -> None:
+    """Show what each zone proposes, ask once, and decide on each by itself. Raises CommandError where one of
+    them could not be decided on; the others are.
+    """
+    from edgeshift.authority.roots import Role
+    from edgeshift.cli.receipts import SignedEach, common
+
+    campaign = summary.name
+    chosen = _shown_ones(shell, word.choice, chosen)
+    shell.say_note(await shell.note_of(campaign, summary.spec))
+    with shell.paged():
+        _show(shell, chosen, raw=word.raw)
+    word.confirm(shell, f"{counted(len(chosen), 'zone')}, each by itself,")
+    if (pen := word.where.pen(shell, word.by)) is not None:
+        # Before the first is signed: some may be of accounts on which this person does not decide.
+        pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
+        for one in chosen:
+            await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
+    if await word.where.done(shell):
+        return
+    decided, failed = await _decide(shell, client, word, chosen)
     if shell.as_json:
         text = f"{counted(len(decided), 'zone')} {word.choice.past}"
         known = common(shell, "sign-off", campaign, word.by, word.reason)
@@ -157,30 +182,37 @@ def _index(wave: int | None) -> int | None:
     return wave - 1 if wave else None
 
 
-def _refuse_gone(names: Sequence[str], chosen: Sequence[Apart], campaign: str) -> None:
-    there = {one.found.name for one in chosen}
-    if gone := [name for name in names if name not in there]:
-        verb = agreed(len(gone), "does", "do")
-        raise CommandError(
-            f"{', '.join(gone[:5])} {verb} not wait for a sign-off; nothing was signed",
-            ExitCode.NOTHING,
-            hint=f"`edgeshift status {campaign} --phase awaiting` lists what waits",
-        )
+async def _refuse_gone(
+    client: Client, named: Sequence[FoundZone], chosen: Sequence[Apart], command: str
+) -> None:
+    from edgeshift import operations
+
+    there = {one.found.index for one in chosen}
+    if not (gone := [one for one in named if one.index not in there][:FEW]):
+        return
+    for one in gone:
+        # One that is with another campaign is told as that.
+        await operations.zone_state(client, one, command)
+    raise CommandError(
+        f"{', '.join(one.name for one in gone)} {agreed(len(gone), 'does', 'do')} not wait for a sign-off;"
+        " nothing was signed",
+        ExitCode.NOTHING,
+        hint=f"`edgeshift status {gone[0].campaign} --phase awaiting` lists what waits",
+    )
 
 
 def _refuse_others(others: set[int], targets: Sequence[Target], cause: str) -> None:
     """A zone that is left out and was never in is a mistake, maybe of another cause."""
     if others:
         wrong = ", ".join(sorted(targets[index].zone.name for index in others))
-        what = f"waits for cause {cause!r}" if cause else "is named with --zone"
         raise CommandError(
-            f"--except {wrong}: no such zone {what}; nothing was signed",
+            f"--except {wrong}: no such zone waits for cause {cause!r}; nothing was signed",
             ExitCode.BAD_INPUT,
             hint="leave out only zones that would be decided on",
         )
 
 
-def _shown_ones(shell: Shell, choice: Choice, chosen: list[Apart]) -> list[Apart]:
+def _shown_ones(shell: Shell, choice: Choice, chosen: Sequence[Apart]) -> Sequence[Apart]:
     """Those that may be decided on: what nobody can read may be rejected, and nothing else."""
     if choice is Choice.APPROVE:
         for one in chosen:

@@ -165,6 +165,11 @@ class Word:
     raw: bool = False
     yes: bool = False
 
+    @property
+    def command(self) -> str:
+        """The command that says the same of a ZONE that is with another CAMPAIGN."""
+        return f"sign-off {self.choice.value} CAMPAIGN --zone ZONE"
+
     def confirm(self, shell: Shell, what: str) -> None:
         """Ask whether ``what`` was shown is approved, or rejected. Raises CommandError where it is not."""
         shell.confirm(f"{self.choice.value.capitalize()} {what}{shell.here} as {self.by}?", yes=self.yes)

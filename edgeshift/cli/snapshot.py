@@ -30,9 +30,10 @@ def snapshot(
     ] = False,
 ) -> None:
     """Show what a zone had before it was changed: the latest snapshot from before, from the archive."""
+    from edgeshift.model.zone_names import typed_zone
     from edgeshift.views.snapshots import Asked
 
-    asked = Asked(zone.strip().lower().rstrip("."), campaign or "", area, attempt or 0, digest)
+    asked = Asked(typed_zone(zone), campaign or "", area, attempt or 0, digest)
     run(_show(current(), asked, every=every, as_json=as_json))
 
 

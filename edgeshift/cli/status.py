@@ -78,6 +78,7 @@ def status(
     """Show a campaign, with the zones that wait, failed or need somebody by name; or list all campaigns."""
     shell = current()
     if campaign is None:
+        _check_timeout("CAMPAIGN", until, timeout)
         if zone or wave or phase or until:
             raise CommandError(
                 "--until needs a campaign" if until else "--zone, --wave and --phase need a campaign",
@@ -97,12 +98,7 @@ def status(
             shell.say_note(*together({line.name: line.note for line in lines}))
         return
     _check_phase(phase)
-    if timeout and not until:
-        raise CommandError(
-            "--timeout needs --until",
-            ExitCode.BAD_INPUT,
-            hint=f"edgeshift status {campaign} --until finished --timeout {timeout}",
-        )
+    _check_timeout(campaign, until, timeout)
     if until is not None:
         run(_wait(shell, campaign, until, checked_duration("--timeout", timeout) if timeout else None))
     known, rows, note = run(_one(shell, campaign), waiting=f"asking for campaign {campaign}")
@@ -117,8 +113,22 @@ def status(
         shell.print_json({**_json(known, rows, some, narrowed), "note": note})
         return
     plain = not shell.console.encoding.lower().startswith("utf")
-    shown = _narrow(known, some, zone, plain) if narrowed else _whole(known, rows, note, plain)
-    _show(shell, shown, export_svg, f"edgeshift status {campaign}")
+    title = f"edgeshift status {campaign}"
+    if not zone:
+        shown = _narrow(some) if narrowed else _whole(known, rows, note, plain)
+        _show(shell, shown, export_svg, title)
+        return
+    for card in _cards(known, rows, some, plain):
+        _show(shell, card, export_svg, title)
+
+
+def _check_timeout(campaign: str, until: Until | None, timeout: str | None) -> None:
+    if timeout and not until:
+        raise CommandError(
+            "--timeout needs --until",
+            ExitCode.BAD_INPUT,
+            hint=f"edgeshift status {campaign} --until finished --timeout {timeout}",
+        )
 
 
 def _check_phase(phase: str, area: Area | None = None) -> None:
@@ -220,10 +230,22 @@ async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> C
     return line
 
 
-def _narrow(known: Known, rows: Sequence[ZoneRow], zone: str, plain: bool) -> RenderableType:
-    if zone:
-        signable = known.summary is not None and known.summary.state in SIGNABLE
-        return zone_card(rows[0], known.start.name, plain=plain, signable=signable)
+def _cards(known: Known, rows: Sequence[ZoneRow], some: Sequence[ZoneRow], plain: bool) -> list[Card]:
+    """A card for each zone that was named: several accounts may each have one of that name."""
+    signable = known.summary is not None and known.summary.state in SIGNABLE
+    return [
+        zone_card(
+            row,
+            known.start.name,
+            plain=plain,
+            signable=signable,
+            typed="" if len(chosen(rows, zone=row.name)) == 1 else row.id,
+        )
+        for row in some
+    ]
+
+
+def _narrow(rows: Sequence[ZoneRow]) -> RenderableType:
     if not rows:
         return Padding(Text("No zone is in that state."), (1, 2))
     parts: list[RenderableType] = [rows_table(rows[:MOST_ROWS], places=True)]

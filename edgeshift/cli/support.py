@@ -40,7 +40,10 @@ async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, rea
             start = await operations.campaign_here(client, shell.archive(), campaign)
             targets = await operations.frozen_targets(shell.archive(), start.targets)
             found = operations.pick_zone(targets, zone, campaign, start.area)
+            # Nothing is signed of a zone that does not wait for it.
+            await operations.zone_with_support(client, found)
             if pen is not None:
+                # Of whichever account: the word permits nothing.
                 zones = (found.target.zone.id,)
                 await pen.again(campaign, start.spec, "support-resolved", zones=zones, reason=reason)
             before = await operations.support_resolved(client, found, by=by, reason=reason)

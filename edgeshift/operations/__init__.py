@@ -52,9 +52,11 @@ if TYPE_CHECKING:
         FoundZone,
         frozen_targets,
         pick_zone,
+        pick_zones,
         read_again,
         support_resolved,
         zone_state,
+        zone_with_support,
     )
 
 __all__ = [
@@ -96,6 +98,7 @@ __all__ = [
     "outcomes_of",
     "pause",
     "pick_zone",
+    "pick_zones",
     "planned",
     "pollers",
     "preview_of",
@@ -115,6 +118,7 @@ __all__ = [
     "waiting_groups",
     "waiting_zone",
     "zone_state",
+    "zone_with_support",
     "zones_at",
 ]
 
@@ -162,7 +166,16 @@ _NAMES = {
     ),
     "steering": ("NotTold", "abort", "pause", "resume", "stop_untold"),
     "waits": ("pollers",),
-    "zones": ("FoundZone", "frozen_targets", "pick_zone", "read_again", "support_resolved", "zone_state"),
+    "zones": (
+        "FoundZone",
+        "frozen_targets",
+        "pick_zone",
+        "pick_zones",
+        "read_again",
+        "support_resolved",
+        "zone_state",
+        "zone_with_support",
+    ),
 }
 """What each module has that is found here, loaded when it is first asked for."""
 

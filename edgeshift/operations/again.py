@@ -122,7 +122,8 @@ async def begin_again(
     """
     result = await campaign_result(client, name)
     start = await campaign_input(client, name)
-    named = tuple(indexes)
+    # One zone begins again once, however often it was named.
+    named = tuple(dict.fromkeys(indexes))
     if pen is not None:
         await pen.refuse_aborted(name, start.spec)
     # What is signed counts whatever comes of it: where nothing begins again, nothing is signed.

@@ -65,7 +65,9 @@ async def zones_apart(
     ``wave``: of that one alone (counted from 0). Raises NotFound, TemporalTrouble.
     """
     there = await zones_at(client, name, (SEPARATE,), most, wave=wave)
-    chosen = [FoundZone.of(one.index, targets[one.index], area) for one in there.targets if one.fingerprint]
+    chosen = [
+        FoundZone.of(one.index, targets[one.index], area, name) for one in there.targets if one.fingerprint
+    ]
     return await looked_at(client, archive, area, chosen, heard=heard), there.total
 
 

@@ -22,7 +22,7 @@ from edgeshift.operations.campaigns import summary
 from edgeshift.operations.errors import BadInput, Failed, NotFound, Refused, TemporalTrouble, Unreadable
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
-from edgeshift.operations.zones import FoundZone, frozen_targets, zone_state
+from edgeshift.operations.zones import FoundZone, check_campaign, frozen_targets, zone_state
 from edgeshift.stores.archive import Archive, ArchiveMissing
 
 MOST_ASKED = 500
@@ -46,11 +46,16 @@ class Found:
     waiting: int = 0
 
 
-async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: str, area: Area) -> Found:
-    """What the target with this workflow proposes, or has proposed last. Raises NotFound where it has no
-    proposal, Refused where its campaign has another archive, NotAsSigned, ArchiveError.
+async def proposal_of(
+    client: Client, archive: Archive, workflow_id: str, name: str, area: Area, wanted: str | None = None
+) -> Found:
+    """What the target with this workflow proposes, or has proposed last. ``wanted``: the name of the campaign
+    whose proposal that has to be; None: of any. Raises NotFound where it has no proposal, or another
+    campaign has it, Refused where its campaign has another archive, NotAsSigned, ArchiveError.
     """
     state = await ask(client.get_workflow_handle(workflow_id), "state", ZoneState, f"zone {name}")
+    if wanted is not None:
+        check_campaign(state, wanted, "show ZONE --campaign CAMPAIGN")
     if not state.proposal:
         what = state.outcome.value if state.outcome else state.phase.value
         raise NotFound(
@@ -160,9 +165,9 @@ async def _of_group(
 ) -> Found | None:
     found = await zones_at(client, known.name, AWAITING_WORDS, TRIED_OF_EACH, fingerprint=group.fingerprint)
     for waiting in found.targets:
-        zone = FoundZone.of(waiting.index, targets[waiting.index], known.area)
+        zone = FoundZone.of(waiting.index, targets[waiting.index], known.area, known.name)
         try:
-            one = await proposal_of(client, archive, zone.workflow_id, zone.name, known.area)
+            one = await proposal_of(client, archive, zone.workflow_id, zone.name, known.area, known.name)
         except NotFound:
             continue
         if one.preview.fingerprint == group.fingerprint:
@@ -184,7 +189,7 @@ async def _of_zone(
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def asked(index: int) -> tuple[FoundZone, ZoneState] | None:
-        zone = FoundZone.of(index, targets[index], known.area)
+        zone = FoundZone.of(index, targets[index], known.area, known.name)
         async with gate:
             try:
                 state = await zone_state(client, zone)
@@ -201,4 +206,4 @@ async def _of_zone(
     if not some:
         return None
     zone = some[0][0]
-    return await proposal_of(client, archive, zone.workflow_id, zone.name, known.area)
+    return await proposal_of(client, archive, zone.workflow_id, zone.name, known.area, known.name)

@@ -25,7 +25,7 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.counts import agreed, counted
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id, campaign_name
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
@@ -34,7 +34,7 @@ from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refu
 from edgeshift.operations.group import Rest, chosen_example, rest_of
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signed import Pen
-from edgeshift.operations.zones import FoundZone, check_wave, zone_state
+from edgeshift.operations.zones import LOOK, FoundZone, check_wave, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
 AWAITING, SEPARATE = AWAITING_WORDS
@@ -187,21 +187,24 @@ def _on_hold(summary: CampaignSummary) -> str:
     )
 
 
-async def waiting_zone(client: Client, found: FoundZone, digest: str | None = None) -> ZoneState:
-    """The state of a zone that waits for its sign-off. ``digest``: what the person saw, if they say.
+async def waiting_zone(
+    client: Client, found: FoundZone, digest: str | None = None, *, command: str = LOOK
+) -> ZoneState:
+    """The state of a zone that waits for its sign-off. ``digest``: what the person saw, if they say;
+    ``command``: what is offered where it waits with another campaign (``check_campaign``).
 
-    Raises BadInput where that is no digest, NotFound where it does not wait, Refused where another digest
-    waits by now.
+    Raises BadInput where that is no digest, NotFound where it does not wait, or not with this campaign,
+    Refused where another digest waits by now.
     """
-    state = await zone_state(client, found)
+    state = await zone_state(client, found, command)
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
         what = state.outcome.value if state.outcome else state.phase.value
         what = what.replace("_", " ").replace("sign off", "sign-off")
         hint = f"`edgeshift history {quote(found.name)}` tells what happened to it"
         if state.outcome is ZoneOutcome.ON_HOLD:
             # What was signed before may be what did not count.
-            name = campaign_name(state.campaign)
-            hint = f"`edgeshift reopen {name} --zone {quote(found.name)}` has it wait again; then sign it off"
+            again = f"edgeshift reopen {found.campaign} --zone {quote(found.name)}"
+            hint = f"`{again}` has it wait again; then sign it off"
             what += f" ({text_of(*state.why)})" if state.why else ""
         raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what}", hint)
     seen = (digest or "").strip().lower().rstrip("…")
@@ -224,9 +227,13 @@ def _is_one(seen: str, state: ZoneState) -> bool:
     return len(seen) >= SHORTEST_DIGEST and any(one.startswith(seen) for one in known)
 
 
-async def shown(client: Client, archive: Archive, area: Area, target: Target) -> Preview | None:
-    """What a waiting zone proposes, out of the archive; None where it does not wait any more."""
-    found = FoundZone.of(0, target, area)
+async def shown(
+    client: Client, archive: Archive, area: Area, target: Target, campaign: str
+) -> Preview | None:
+    """What a waiting zone of a campaign proposes, out of the archive; None where it does not wait there any
+    more.
+    """
+    found = FoundZone.of(0, target, area, campaign)
     try:
         state = await waiting_zone(client, found)
     except NotFound:
@@ -264,7 +271,7 @@ async def examples(
     async def look(fingerprint: str, index: int) -> Preview | OperationError | ArchiveError | None:
         async with looking:
             try:
-                proposed = await shown(client, archive, area, targets[index])
+                proposed = await shown(client, archive, area, targets[index], name)
             except (ArchiveError, OperationError) as trouble:
                 return trouble
         # It may have drifted to another proposal a moment ago.

@@ -5,7 +5,6 @@ support did.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from temporalio.client import Client
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_name, migration_id
+from edgeshift.model.zone_names import typed_zone
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
@@ -23,16 +23,19 @@ from edgeshift.stores.documents import FrozenTargets, get_document
 
 @dataclass(frozen=True)
 class FoundZone:
-    """A target of a campaign with its place in the frozen list and the id of its workflow."""
+    """A target of a campaign, which has this name, with its place in the frozen list and the id of its
+    workflow. That id is the same for every campaign: whose attempt answers there, ``zone_state`` looks.
+    """
 
     index: int
     target: Target
     workflow_id: str
+    campaign: str
 
     @classmethod
-    def of(cls, index: int, target: Target, area: Area) -> FoundZone:
-        """The target at this place of a campaign of this area."""
-        return cls(index=index, target=target, workflow_id=migration_id(target.zone, area))
+    def of(cls, index: int, target: Target, area: Area, campaign: str) -> FoundZone:
+        """The target at this place of the campaign of this name, which is of this area."""
+        return cls(index, target, migration_id(target.zone, area), campaign)
 
     @property
     def name(self) -> str:
@@ -49,7 +52,7 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -
     """The target that a person names by its name or identifier, a zone or an account. Raises NotFound,
     BadInput where several match.
     """
-    wanted = zone.strip().lower().rstrip(".")
+    wanted = typed_zone(zone)
     found = [
         (index, target)
         for index, target in enumerate(targets)
@@ -67,7 +70,15 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -
             f"campaign {campaign} has {len(found)} zones named {zone!r}", f"name one by its identifier: {ids}"
         )
     index, target = found[0]
-    return FoundZone.of(index, target, area)
+    return FoundZone.of(index, target, area, campaign)
+
+
+def pick_zones(targets: Sequence[Target], zones: Sequence[str], campaign: str, area: Area) -> list[FoundZone]:
+    """The targets that a person names, in the order of their names: each once, also where one was named
+    several times, such as by its name and its identifier. Raises NotFound, BadInput as ``pick_zone``.
+    """
+    found = (pick_zone(targets, zone, campaign, area) for zone in zones)
+    return list({one.index: one for one in found}.values())
 
 
 MOST_COMPARED = 20_000
@@ -76,7 +87,7 @@ MOST_COMPARED = 20_000
 
 def near_zone(zone: str, names: Sequence[str]) -> str:
     """The name that was probably meant by one that no zone has; empty where none is like it."""
-    wanted = zone.strip().lower().rstrip(".")
+    wanted = typed_zone(zone)
     return next(iter(get_close_matches(wanted, names[:MOST_COMPARED], n=1)), "")
 
 
@@ -87,36 +98,60 @@ def check_wave(campaign: str, wave: int, count: int) -> None:
         raise BadInput(f"campaign {campaign} has no wave {wave + 1}", right)
 
 
-def is_identifier(zone: str) -> bool:
-    """Whether this is a zone's identifier rather than its name."""
-    return re.fullmatch(r"[0-9a-f]{32}", zone) is not None
+LOOK = "status CAMPAIGN --zone ZONE"
+"""The command that is offered where a zone is with another campaign, and nothing else was asked for."""
 
 
-async def zone_state(client: Client, found: FoundZone) -> ZoneState:
-    """What the zone's workflow says of itself. Raises NotFound where it was not started yet."""
+def check_campaign(state: ZoneState, campaign: str, command: str = LOOK) -> None:
+    """Raises NotFound where this is the state of another campaign's attempt at the zone. ``command``: what
+    the hint offers then, with CAMPAIGN and ZONE for that campaign and the zone.
+    """
+    other, zone = campaign_name(state.campaign), state.zone.name
+    if other == campaign:
+        return
+    if state.outcome is not None:
+        raise NotFound(
+            f"campaign {campaign} has no attempt at zone {zone} now: the last one is of campaign {other}",
+            f"`edgeshift history {quote(zone)}` tells of its attempts",
+        )
+    command = command.replace("CAMPAIGN", other).replace("ZONE", quote(zone))
+    raise NotFound(f"zone {zone} is in the hands of campaign {other}", f"edgeshift {command}")
+
+
+async def zone_state(client: Client, found: FoundZone, command: str = LOOK) -> ZoneState:
+    """What the zone's workflow says of itself. Raises NotFound where it was not started yet, and where it is
+    with another campaign (``check_campaign``, which ``command`` is for).
+    """
     handle = client.get_workflow_handle(found.workflow_id)
     try:
-        return await ask(handle, "state", ZoneState, f"zone {found.name}")
+        state = await ask(handle, "state", ZoneState, f"zone {found.name}")
     except NotFound:
         raise NotFound(f"zone {found.name} has not been started yet", "it waits for its wave") from None
+    check_campaign(state, found.campaign, command)
+    return state
+
+
+async def zone_with_support(client: Client, found: FoundZone) -> ZoneState:
+    """The state of a zone that waits for the provider's support. Raises NotFound where it does not."""
+    state = await zone_state(client, found, "support-resolved CAMPAIGN --zone ZONE")
+    if state.phase is not ZonePhase.NEEDS_SUPPORT:
+        phase = state.outcome.value if state.outcome else state.phase.value
+        hint = f"`edgeshift history {quote(found.name)}` tells what happened to it"
+        if state.outcome is ZoneOutcome.NEEDS_SUPPORT:
+            raise NotFound(
+                f"zone {found.name} no longer waits for support: nobody said in time that it is fixed",
+                f"`edgeshift retry {found.campaign} --zone {quote(found.name)}` reads it again",
+            )
+        phase = phase.replace("_", " ").replace("sign off", "sign-off")
+        raise NotFound(f"zone {found.name} does not wait for support; it is {phase}", hint)
+    return state
 
 
 async def support_resolved(client: Client, found: FoundZone, *, by: str, reason: str = "") -> ZoneState:
     """Tell a zone that the provider's support has fixed it; the state from before. Raises NotFound if it
     does not wait.
     """
-    state = await zone_state(client, found)
-    if state.phase is not ZonePhase.NEEDS_SUPPORT:
-        phase = state.outcome.value if state.outcome else state.phase.value
-        hint = f"`edgeshift history {quote(found.name)}` tells what happened to it"
-        if state.outcome is ZoneOutcome.NEEDS_SUPPORT:
-            campaign = campaign_name(state.campaign)
-            raise NotFound(
-                f"zone {found.name} no longer waits for support: nobody said in time that it is fixed",
-                f"`edgeshift retry {campaign} --zone {quote(found.name)}` reads it again",
-            )
-        phase = phase.replace("_", " ").replace("sign off", "sign-off")
-        raise NotFound(f"zone {found.name} does not wait for support; it is {phase}", hint)
+    state = await zone_with_support(client, found)
     with told(f"zone {found.name}"):
         handle = client.get_workflow_handle(found.workflow_id)
         await handle.signal("support_resolved", SupportResolved(by=by, reason=reason))

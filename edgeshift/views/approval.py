@@ -34,7 +34,8 @@ class Sheet:
     """One thing to decide. ``names``: of the zones that it is about, the first of ``zones``; ``separate``:
     how many more propose the same and are signed singly; ``waves``: counted from 1. ``shown``: the proposal
     of one of them; None where it cannot be shown, and ``why_not``: why. ``single``: whether it is about one
-    zone. ``rest``: how the other zones stand to the one that is shown.
+    zone; ``typed``: what a command names that zone by. ``rest``: how the other zones stand to the one that is
+    shown.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Sheet:
     separate: int = 0
     waves: tuple[int, ...] = ()
     single: bool = False
+    typed: str = ""
     rest: Rest = field(default_factory=Rest)
 
     @property
@@ -67,7 +69,7 @@ class Sheet:
 
     def command(self, choice: str, campaign: str) -> str:
         """The command that decides so on exactly this."""
-        what = f"--zone {quote(self.names[0])} --digest" if self.single else "--fingerprint"
+        what = f"--zone {quote(self.typed or self.names[0])} --digest" if self.single else "--fingerprint"
         why = ' --reason "…"' if choice == "reject" else ""
         return f"edgeshift sign-off {choice} {campaign} {what} {short(self.digest)}{why}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -96,7 +97,10 @@ async def gather_approval(
         for number, (group, waiting) in enumerate(zip(chosen.groups, names, strict=True), 1)
     ]
     apart = await operations.zones_at(client, campaign, (SEPARATE,), MOST_SINGLY)
-    singly = await each(apart.targets[:MOST_SINGLY], lambda at: _single(client, archive, summary, zones, at))
+    many = Counter(target.zone.name.lower() for target in zones)
+    singly = await each(
+        apart.targets[:MOST_SINGLY], lambda at: _single(client, archive, summary, zones, many, at)
+    )
     helped = await operations.zones_at(client, campaign, (SUPPORT,), MOST_SUPPORT)
     return Approval(
         summary=summary,
@@ -120,10 +124,19 @@ def _many(group: Waiting, summary: CampaignSummary) -> str:
 
 
 async def _single(
-    client: Client, archive: Archive, summary: CampaignSummary, zones: Sequence[Target], at: TargetAt
+    client: Client,
+    archive: Archive,
+    summary: CampaignSummary,
+    zones: Sequence[Target],
+    many: Counter[str],
+    at: TargetAt,
 ) -> Sheet | None:
-    """A zone that is signed singly; None where it does not wait any more."""
+    """A zone that is signed singly; None where it does not wait any more. ``many``: how many zones have which
+    name.
+    """
     target = zones[at.index]
+    # Of several accounts' zones with one name, the identifier alone says which is meant.
+    typed = target.zone.name if many[target.zone.name.lower()] == 1 else target.zone.id
     sheet = Sheet(
         title=target.zone.name,
         digest=at.fingerprint,
@@ -132,9 +145,10 @@ async def _single(
         shown=None,
         waves=(at.wave + 1,),
         single=True,
+        typed=typed,
     )
     try:
-        found = await shown(client, archive, summary.area, target)
+        found = await shown(client, archive, summary.area, target, summary.name)
     except (ArchiveError, NotAsSigned) as why:
         return replace(sheet, why_not=getattr(why, "text", str(why)))
     return None if found is None else replace(sheet, shown=found, digest=found.digest)
@@ -143,7 +157,7 @@ async def _single(
 async def _with_support(
     client: Client, summary: CampaignSummary, zones: Sequence[Target], at: TargetAt
 ) -> WithSupport:
-    found = FoundZone.of(at.index, zones[at.index], summary.area)
+    found = FoundZone.of(at.index, zones[at.index], summary.area, summary.name)
     try:
         state = await operations.zone_state(client, found)
     except OperationError as why:

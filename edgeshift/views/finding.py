@@ -20,10 +20,11 @@ from edgeshift.model.fleet import (
     campaign_name,
     workflow_id,
 )
+from edgeshift.model.zone_names import is_identifier
 from edgeshift.operations.archives import campaign_here, check_archive
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound, Refused, Unreadable
-from edgeshift.operations.zones import frozen_targets, is_identifier, near_zone, pick_zone
+from edgeshift.operations.zones import frozen_targets, near_zone, pick_zone
 from edgeshift.runtime.temporal import is_missing, memo_of
 from edgeshift.stores.archive import Archive
 from edgeshift.views.events import Run, read_run

@@ -138,11 +138,15 @@ def _why(row: ZoneRow) -> Text:
     return text
 
 
-def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: bool = True) -> RenderableType:
-    """All that is known of one zone now. ``signable``: whether its campaign still sends what is signed."""
+def zone_card(
+    row: ZoneRow, campaign: str, *, plain: bool = False, signable: bool = True, typed: str = ""
+) -> Card:
+    """All that is known of one zone now. ``signable``: whether its campaign still sends what is signed;
+    ``typed``: what commands name it by, if not its name.
+    """
     appears = look_of(row)
     name = one_line(row.name, 253)
-    typed, typed_as = quote(name), ("read it", "sign it", "history")
+    typed, typed_as = quote(typed or name), ("read it", "sign it", "history")
     approve = f"edgeshift sign-off approve {campaign} --zone {typed}"
     lines = [
         (row.kind.value, Text(f"{name} ({row.id})")),

@@ -9,9 +9,9 @@ from typing import Any
 from temporalio.client import Client
 
 from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.zone_names import is_identifier
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.snapshots import Taken, by_digest, snapshot_document, snapshots_of
-from edgeshift.operations.zones import is_identifier
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.finding import Named, checked_name, find_zone, zone_runs
 from edgeshift.views.parts import VIEWS

@@ -146,6 +146,7 @@ OF_USAGE = [
     Bad("status --wave 0 c", 2, "'--wave': it must be greater than or equal to 1"),
     Bad("status --wave two c", 2, "Invalid value for '--wave': it must be a whole number"),
     Bad("status --phase failed", 2, "--zone, --wave and --phase need a campaign"),
+    Bad("status --timeout 5m", 2, "--timeout needs --until", "status CAMPAIGN --until finished"),
     Bad("status --wave 2", 2, "--zone, --wave and --phase need a campaign"),
     Bad("status c --phase waitng", 2, "--phase 'waitng' is not a phase", "did you mean waiting?"),
     Bad("status c --phase on-holds", 2, "--phase 'on-holds' is not a phase", "did you mean on_hold?"),

@@ -116,6 +116,7 @@ def test_shared_options_may_stand_after_the_verb(
         (("status", "--nonsense"), "No such option: --nonsense"),
         (("sign-off", "approve", "x"), "exactly one of --zone, --fingerprint, --wave and --cause"),
         (("plan", "none.yaml"), "`edgeshift init none.yaml` writes one"),
+        (("status", "--timeout", "5m"), "--timeout needs --until"),
         (("status", "--address", "nonsense"), "write it as HOST:PORT"),
         (("retry", "x", "--zone", "a", "--outcome", "failed"), "--zone and --outcome exclude each other"),
     ],

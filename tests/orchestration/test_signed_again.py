@@ -145,7 +145,7 @@ async def test_what_does_not_count_at_the_door_is_signed_anew_once_the_zone_is_r
     """
     async with staged(temporal_client, tmp_path, zone("a"), OTHER, authority=PLAIN) as stage:
         play = stage.play
-        found = FoundZone.of(0, play.targets[play.index(stage.name("a"))], play.spec.area)
+        found = FoundZone.of(0, play.targets[play.index(stage.name("a"))], play.spec.area, play.spec.name)
         await stage.waits("z")
         for name, (work, told) in CASES.items():
             state = await stage.waits("a")

@@ -88,7 +88,7 @@ def apart(number: int, cause: Cause) -> Apart:
         phase=ZonePhase.AWAITING_SIGN_OFF,
         since=datetime(2024, 1, 1, tzinfo=UTC),
     )
-    return Apart(FoundZone.of(number, Target(zone=zone, wave=0), Area.WAF), state, cause)
+    return Apart(FoundZone.of(number, Target(zone=zone, wave=0), Area.WAF, "waf-1"), state, cause)
 
 
 def test_zones_are_grouped_and_found_by_how_a_key_begins() -> None:

@@ -13,8 +13,9 @@ from pydantic import SecretStr
 from activities.ways import Ways
 from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.zone_names import is_identifier, typed_zone
 from edgeshift.operations.errors import BadInput, NotFound
-from edgeshift.operations.zones import is_identifier, near_zone
+from edgeshift.operations.zones import near_zone
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import NotFound as NoSuchThing
 from edgeshift.service_api import Refused, ServiceClient
@@ -39,7 +40,7 @@ async def scope_secret(spec: CampaignSpec, scope: str) -> ScopeSecret:
     it. Raises BadInput where the name is that of several, NotFound where there is no such scope, or no
     secret; ServiceError, SecretRefError.
     """
-    wanted = scope.strip().lower().rstrip(".")
+    wanted = typed_zone(scope)
     # Whoever names a file on their own machine answers for it: no roots are asked.
     ways = Ways(spec, lambda _: None)
     for credential in spec.service.credentials:

@@ -82,7 +82,7 @@ async def terraform_of(
             f"campaign {campaign} has no wave {wave + 1}", f"its waves are 1 to {len(known.start.waves)}"
         )
     rows = await zone_rows(client, archive, known)
-    some = chosen(rows, zone=zone.strip().rstrip("."), wave=wave)
+    some = chosen(rows, zone=zone, wave=wave)
     if not some:
         which = f"zone {zone!r}" if zone else "zones"
         near = near_zone(zone, [row.name for row in rows]) if zone and not chosen(rows, zone=zone) else ""

@@ -1,0 +1,17 @@
+"""Names of zones as people type them. Pure."""
+
+from __future__ import annotations
+
+import re
+
+
+def typed_zone(zone: str) -> str:
+    """What a person has typed for a zone, as its identifier and its name in lower case are compared with it:
+    without spaces around it, and without the dot that ends a name in DNS.
+    """
+    return zone.strip().lower().rstrip(".")
+
+
+def is_identifier(zone: str) -> bool:
+    """Whether this is a zone's identifier rather than its name."""
+    return re.fullmatch(r"[0-9a-f]{32}", zone) is not None
