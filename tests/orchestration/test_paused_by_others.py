@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -136,6 +137,7 @@ async def test_the_command_line_ends_with_an_error(
         document = json.loads(told.out)
         assert told.code == 1 and document["campaigns"] == []
         assert [(one["campaign"], one["message"]) for one in document["failed"]] == [(name, said)]
+        assert f"`edgeshift {shlex.join(map(str, at))} pause {name}`" in document["failed"][0]["hint"]
     else:
         assert (told.code, told.out) == (6, "")
         assert json.loads(told.err.splitlines()[-1])["message"] == said
