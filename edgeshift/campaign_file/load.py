@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pydantic import ValidationError
@@ -100,7 +101,8 @@ def load_campaign(path: Path) -> CampaignSpec:
         data = path.read_bytes()
     except FileNotFoundError:
         missing = [Mistake(0, 0, "", "there is no such file")]
-        raise CampaignFileError(str(path), missing, f"`edgeshift init {path}` writes one") from None
+        hint = f"`edgeshift init {quote(str(path))}` writes one"
+        raise CampaignFileError(str(path), missing, hint) from None
     except OSError as why:
         unread = [Mistake(0, 0, "", f"cannot be read: {why.strerror}")]
         raise CampaignFileError(str(path), unread, "name a file that you may read") from None

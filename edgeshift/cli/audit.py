@@ -16,6 +16,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import By, Campaign, checked_out
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import agreed, counted
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -137,7 +138,8 @@ def _tell(shell: Shell, done: Exported, out: Path | None) -> None:
     if not done.told:
         say(Text("without outcomes: Temporal was not asked, or knows the campaign no more"), soft_wrap=True)
     if odd := kinds.get("odd", 0):
-        text = f"{counted(odd, 'record')} of the archive cannot be read; `edgeshift audit verify` names them"
+        text = f"{counted(odd, 'record')} of the archive cannot be read; "
+        text += as_chosen("`edgeshift audit verify` names them")
         say(Text.assemble(("warning: ", "yellow"), text), soft_wrap=True)
 
 

@@ -16,6 +16,7 @@ from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_cam
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
+from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -311,7 +312,7 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
             except Exception as why:
                 if (problem := described(why)) is None:
                     raise
-                return NotSteered(campaign=name, message=problem.text, hint=problem.hint)
+                return NotSteered(campaign=name, message=problem.text, hint=as_chosen(problem.hint))
 
         with shell.waiting(f"{verb}: waiting for {many}"):
             ended = list(await asyncio.gather(*(one(name) for name in meant)))
@@ -320,9 +321,8 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
     done = [one for one in ended if isinstance(one, Steered)]
     failed = [one for one in ended if isinstance(one, NotSteered)]
     left_out = [name for name in found if name not in meant]
-    shell.answer(
-        SteeredAll(campaigns=done, failed=failed, left_out=left_out), *(receipt.text for receipt in done)
-    )
+    told = SteeredAll(campaigns=done, failed=failed, left_out=left_out)
+    shell.answer(told, *(receipt.text for receipt in done))
     if failed and shell.as_json:
         raise typer.Exit(ExitCode.FAILED)
     if failed:
@@ -357,7 +357,7 @@ async def _those_that_began(
         meant += new
         with shell.waiting(f"pause: waiting for {counted(len(new), 'campaign')}"):
             ended += await asyncio.gather(*(one(name) for name in new))
-    said = "campaigns go on beginning: look with `edgeshift status`, and pause what has begun since"
+    said = as_chosen("campaigns go on beginning: look with `edgeshift status`, and pause what has begun")
     shell.errors.print(said, markup=False, soft_wrap=True)
     return ended
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.shell import current, run
+from edgeshift.views.chosen import as_chosen
 from edgeshift.views.widths import Paragraph
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def doctor(
     """Check Temporal, worker, archive, tickets; with a campaign file the service and each credential.
     Exit 1 if one failed.
     """
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from edgeshift.campaign_file.load import load_campaign
     from edgeshift.doctor.check import State
@@ -37,7 +38,8 @@ def doctor(
     spec = load_campaign(file) if file else None
     shell.check_stack()
     settings = shell.settings
-    checks = run(check_all(settings, spec), waiting="checking every part")
+    found = run(check_all(settings, spec), waiting="checking every part")
+    checks = [replace(check, fix=as_chosen(check.fix)) for check in found]
     failed = [check for check in checks if check.state is State.FAILED]
     if as_json:
         shell.print_json({"ok": not failed, "checks": [asdict(check) for check in checks]})

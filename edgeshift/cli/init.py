@@ -13,6 +13,7 @@ from edgeshift.cli.options import AsJson, checked_out
 from edgeshift.cli.shell import current
 from edgeshift.model.fleet import DEFAULT_AREA, Area, named_for
 from edgeshift.runtime.files import write_whole
+from edgeshift.views.chosen import command
 
 
 def init(
@@ -46,13 +47,12 @@ def init(
     shell.answer(
         Written(file=str(file), name=name, area=area), f"Wrote {file}: every option with its default."
     )
+    planned = command("plan", str(file))
     if known:
-        shell.advise(
-            f"It is about the stack that runs in this folder, and all its zones: edgeshift plan {file}"
-        )
+        shell.advise(f"It is about the stack that runs in this folder, and all its zones: {planned}")
         return
     besides = CLI.of(area).besides
-    shell.advise(f"Put your zones in place of {PLACEHOLDER}{besides}, then: edgeshift plan {file}")
+    shell.advise(f"Put your zones in place of {PLACEHOLDER}{besides}, then: {planned}")
 
 
 def _of_stack(area: Area) -> dict[str, Any]:

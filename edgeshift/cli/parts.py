@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from edgeshift.areas.parts import PartOf
 from edgeshift.cli.shell import Shell
+from edgeshift.views.chosen import command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,7 +72,7 @@ class CliPart:
 
 def whole_of(shown: Preview) -> str:
     """The command that shows all that is known of a proposal."""
-    return f"edgeshift show {quote(shown.zone)}"
+    return command("show", shown.zone, "--area", shown.area.value)
 
 
 def tell_some(shell: Shell, lead: str, lines: Sequence[str], most: int, where: str, indent: int = 2) -> None:

@@ -11,6 +11,7 @@ from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_apart, checked_out
 from edgeshift.cli.shell import current, person, run
 from edgeshift.runtime.files import write_whole
+from edgeshift.views.chosen import command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ def plan(
         show_plan(shell.console, spec, report, result, str(file), measured, signed=signed)
         if out is not None:
             shell.console.print(f"written to {out}", soft_wrap=True, markup=False)
-            shell.advise(f"  edgeshift start --plan {out}    starts it as it is")
+            shell.advise(f"  {command('start', '--plan', str(out))}    starts it as it is")
     if any(line.error for line in report.zones):
         raise typer.Exit(ExitCode.FAILED)
 

@@ -17,7 +17,7 @@ from edgeshift.cli.parts import CLI
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Plan
-from edgeshift.views.chosen import as_chosen
+from edgeshift.views.chosen import command
 from edgeshift.views.widths import Columns
 from edgeshift.views.words import look, targets, word
 
@@ -74,7 +74,7 @@ def show_plan(
         for basis in expected.bases:
             console.print(f"{basis.said()}.", markup=False)
         part.show_forecast(console, spec, moving, enterprise)
-    console.print(as_chosen(f"Next: edgeshift start {file}"), soft_wrap=True)
+    console.print(f"Next: {command('start', file)}", soft_wrap=True)
 
 
 def to_move(report: PlanReport) -> tuple[int, int]:

@@ -38,7 +38,7 @@ class Steered(Receipt):
 
 
 class NotSteered(BaseModel):
-    """A campaign of ``pause --all`` or ``resume --all`` that was not reached, and why."""
+    """A campaign of ``pause --all`` or ``resume --all`` of which that failed, and why."""
 
     campaign: str
     message: str

@@ -159,13 +159,13 @@ def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:
     shell.tell(f"Campaign {found.campaign}, attempt {found.state.attempt}: {phase}", indent=0)
     show_proposal(shell, found.preview, most=EVERYTHING)
     if found.waiting > 1:
-        command = (
-            f"edgeshift sign-off approve {found.campaign} --fingerprint {found.preview.fingerprint[:12]}"
-        )
-        shell.tell(
-            f"{found.waiting:,}; `{command}` says how they differ, before it asks",
-            lead="zones that wait with this fingerprint: ",
-        )
+        from edgeshift.views.figures import sign_command
+
+        shell.tell(f"{found.waiting:,}", lead="zones that wait with this fingerprint: ")
+        shell.tell("To see how they differ, before you are asked:", indent=0)
+        # On a line of its own, so that it can be copied.
+        command = f"  {sign_command(found.campaign, found.preview.fingerprint)}"
+        shell.console.print(command, markup=False, soft_wrap=True)
 
 
 def _items(body: Body) -> tuple[Item, ...]:

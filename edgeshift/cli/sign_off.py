@@ -344,12 +344,13 @@ def _nothing_to_sign(found: Examples, separate: list[str], campaign: str) -> Com
             hint=f"`edgeshift status {campaign}` shows what waits now; `edgeshift doctor` checks the archive",
         )
     name = quote(separate[0]) if separate else "NAME"
-    one = f"read its evidence: edgeshift history {name} --campaign {campaign}"
-    several = f"`edgeshift sign-off causes {campaign}` groups them by cause"
+    hint = f"read its evidence: edgeshift history {name} --campaign {campaign}"
+    if len(separate) > 1:
+        hint = f"`edgeshift sign-off causes {campaign}` groups them by cause"
     return CommandError(
         "none of these zones can be signed together: the evidence of each did not pass",
         ExitCode.NOTHING,
-        hint=several if len(separate) > 1 else one,
+        hint=hint,
     )
 
 

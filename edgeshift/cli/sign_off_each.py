@@ -18,7 +18,7 @@ from edgeshift.cli.shell import Shell
 from edgeshift.cli.signed_elsewhere import Word
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.sign_off import Choice
-from edgeshift.views.chosen import as_chosen
+from edgeshift.views.chosen import command
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -66,8 +66,10 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
     choice = "approve" if offered else "reject"
     shell.tell(f"To see the evidence of each of its zones, and {choice} them:", indent=0)
     # On a line of its own, so that it can be copied.
-    command = f"  edgeshift sign-off {choice} {campaign} --cause {(offered or groups[0]).cause.key}"
-    shell.console.print(as_chosen(command), markup=False, soft_wrap=True)
+    key = (offered or groups[0]).cause.key
+    shell.console.print(
+        f"  {command('sign-off', choice, campaign, '--cause', key)}", markup=False, soft_wrap=True
+    )
 
 
 def _failed(group: Alike) -> bool:

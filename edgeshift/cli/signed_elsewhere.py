@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from edgeshift.cli.errors import CommandError, ExitCode
@@ -120,7 +121,7 @@ class Elsewhere:
 
     def _write(self, shell: Shell, statements: Sequence[Statement]) -> None:
         if self.out is not None:
-            files = [str(path) for path in _files(self.out, statements)]
+            files = [quote(str(path)) for path in _files(self.out, statements)]
         elif len(statements) > 1:
             raise _bad(f"there are {len(statements)} statements to sign", "write a file for each: --out DIR")
         elif sys.stdout.isatty() and any(map(hides, statements[0].bytes.decode())):

@@ -13,6 +13,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, Yes
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
+from edgeshift.views.chosen import command
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -87,8 +88,9 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
             why = "There is no plan of this file"
             if before is not None:
                 why = await _old(archive, spec, before, digest)
+            planned = command("plan", str(file))
             shell.console.print(
-                f"{why}: reading every zone first (`edgeshift plan {file}` also shows what was read) …",
+                f"{why}: reading every zone first (`{planned}` also shows what was read) …",
                 soft_wrap=True,
                 markup=False,
             )

@@ -89,7 +89,8 @@ def status(
         lines, unread, left_out = run(_all(shell), waiting="asking Temporal for its campaigns")
         _tell_unread(shell, unread)
         if left_out:
-            said = f"and {counted(left_out, 'more campaign')}, begun earlier: `edgeshift status CAMPAIGN`"
+            said = f"and {counted(left_out, 'more campaign')}, begun earlier: "
+            said += as_chosen("`edgeshift status CAMPAIGN`")
             shell.errors.print(said, markup=False, soft_wrap=True)
         if as_json:
             shell.print_json({"campaigns": lines, "left_out": left_out})

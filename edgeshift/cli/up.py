@@ -7,6 +7,7 @@ import contextlib
 import signal
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -200,7 +201,7 @@ def _introduce(shell: Shell, running: Stack) -> None:
     found_by_itself = running.places.folder.name == ".edgeshift"
     console.print("\nIt has a campaign file for each area; plan it, then start it:")
     for file in running.campaign_files:
-        console.print(Text(f"  edgeshift plan {file}"), soft_wrap=True)
+        console.print(Text(f"  edgeshift plan {quote(str(file))}"), soft_wrap=True)
     if found_by_itself:
         console.print(
             Text(
@@ -210,5 +211,5 @@ def _introduce(shell: Shell, running: Stack) -> None:
     else:
         console.print("Before other commands:")
     for name, value in running.environment.items():
-        console.print(Text(f"  export {name}={value}"), soft_wrap=True)
+        console.print(Text(f"  export {name}={quote(value)}"), soft_wrap=True)
     console.print("\nCtrl-C stops it. Started again, it continues where it was.")

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 LOOKS_FOR = 5.0
 """Seconds for which a campaign is looked at before it is stopped: then it is signed unseen."""
 
+LOOKS_EVERY = 1.0
+"""Seconds between looks at a campaign that somebody else is pausing."""
+
+PAUSED = "is paused"
+"""How the answer of a campaign begins that stays paused as it was asked to."""
+
 
 class NotTold(TemporalTrouble):
     """It was signed that a campaign stops, and the campaign could not be told."""
@@ -76,8 +82,8 @@ def _unless(unread: str) -> str:
 
 
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Begin no new forward step; answers once every permit that is out is settled. Raises NotTold,
-    NotLast.
+    """Begin no new forward step; answers once every permit that is out is settled. Raises NotTold, NotLast,
+    and Refused where somebody has resumed it by then.
     """
     return await _stop(client, name, "pause", by, reason, pen)
 
@@ -125,11 +131,41 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         if pen is None or not signed:
             raise
         raise NotTold(name, verb, why.text, pen, unread) from why
+    if verb == "pause" and not answer.text.startswith(PAUSED):
+        answer = await _paused_by_others(client, name, answer)
     if unsigned is not None:
         raise NotArchived(name, verb, answer, unsigned)
     if unread:
         raise NotLast(name, answer, unread)
     return answer
+
+
+async def _paused_by_others(client: Client, name: str, answer: Answer) -> Answer:
+    """That a campaign is paused all the same, where somebody has paused it again while a pause waited: once
+    nothing is in flight. ``answer``: what it said itself. Raises Refused where it is not paused, Failed where
+    nobody can say.
+    """
+    try:
+        found = await summary(client, name)
+        while found.state == CampaignPhase.PAUSING:
+            await asyncio.sleep(LOOKS_EVERY)
+            found = await summary(client, name)
+    except OperationError as why:
+        raise Failed(
+            f"campaign {name} {answer.text}; how it stands now is not known: {why.text}",
+            f"`edgeshift status {name}` shows how it stands; `edgeshift pause {name}` pauses it",
+        ) from why
+    if found.state == CampaignPhase.CLOSED:
+        raise _closed(name, "pause")
+    if found.state == CampaignPhase.ABORTING:
+        raise Refused(f"campaign {name} was aborted meanwhile", f"`edgeshift watch {name}` follows its end")
+    if found.state == CampaignPhase.PAUSED and found.stopped_by:
+        return Answer(text=f"{PAUSED} by {found.stopped_by}, who paused it again meanwhile")
+    stands: dict[str, str] = {CampaignPhase.HALTED: "is halted", CampaignPhase.PAUSED: "has paused itself"}
+    raise Refused(
+        f"campaign {name} was resumed meanwhile, and {stands.get(found.state, 'runs')}",
+        f"`edgeshift pause {name}` pauses it again, once whoever resumed it agrees",
+    )
 
 
 async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) -> str:

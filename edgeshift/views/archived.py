@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from shlex import quote
 
 from pydantic import BaseModel
 
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DOCUMENTS, DocumentUnreadable, ZoneRecord, get_document
+from edgeshift.views.chosen import command
 from edgeshift.views.entries import Entry, EntryKind, Timeline
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, short
@@ -77,7 +77,7 @@ def cut(lines: Sequence[str]) -> list[str]:
 def loss_lines(losses: Sequence[str], zone: str) -> list[str]:
     """What a change did not carry over, one by one; the rest is counted, and it is said who has it."""
     left = len(losses) - MOST_LINES
-    more = f"and {left} more: edgeshift history {quote(one_line(zone))} --json has all"
+    more = f"and {left} more: {command('history', one_line(zone), '--json')} has all"
     return [*map(one_line, losses[:MOST_LINES]), *([more] if left > 0 else [])]
 
 

@@ -35,6 +35,13 @@ def choose(
     _command = re.compile(rf"(?<![\w./-])edgeshift (?=(?:{names})(?![\w-]))" if words else r"(?!)")
 
 
+def command(*words: str) -> str:
+    """A command of edgeshift that a shell takes as it stands, whatever is in its words, such as names of
+    zones and files; with what was chosen.
+    """
+    return as_chosen(shlex.join(("edgeshift", *words)))
+
+
 def as_chosen(text: str) -> str:
     """A text with what was chosen in each command of it."""
     return _command.sub(lambda _: f"edgeshift {_chosen} ", text)

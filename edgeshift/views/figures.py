@@ -95,7 +95,7 @@ def changed_lines(
     lines: list[str] = []
     if before is None or before.state != now.state or before.why != now.why:
         lines.append(f"{now.name}: {now.state}{f' - {one_line(now.why)}' if now.why else ''}")
-        lines += [f"to do: {one_line(now.fix)}"] if now.fix else []
+        lines += [f"to do: {as_chosen(one_line(now.fix))}"] if now.fix else []
     if before is not None and before.wave != now.wave and now.wave < len(now.waves):
         wave = now.waves[now.wave]
         lines.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from shlex import quote
 
 from pydantic import BaseModel
 from rich.cells import cell_len
@@ -15,7 +14,7 @@ from rich.text import Text
 
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import ScopeKind
-from edgeshift.views.chosen import as_chosen
+from edgeshift.views.chosen import command
 from edgeshift.views.rows import ZoneRow, listed, look_of
 from edgeshift.views.widths import ByWidth, Card, longest_word, shortened, ticket_name
 from edgeshift.views.words import look, moment, one_line, short, targets
@@ -93,8 +92,8 @@ def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -
         else:
             parts += [heading, rows_table(some[:most])]
         if len(some) > most:
-            more = f"  … {len(some) - most:,} more: edgeshift status {campaign} --phase {place}"
-            parts.append(Text(as_chosen(more), style="dim"))
+            rest = command("status", campaign, "--phase", place)
+            parts.append(Text(f"  … {len(some) - most:,} more: {rest}", style="dim"))
         parts.append(Text())
     return Padding(Group(*parts), (1, 2, 0, 2)) if parts else Text()
 
@@ -146,8 +145,10 @@ def zone_card(
     """
     appears = look_of(row)
     name = one_line(row.name, 253)
-    typed, typed_as = quote(typed or name), ("read it", "sign it", "history")
-    approve = f"edgeshift sign-off approve {campaign} --zone {typed}"
+    typed = typed or name
+    # A zone may have been in campaigns of several areas.
+    named = (typed, "--area", row.area.value)
+    approve = command("sign-off", "approve", campaign, "--zone", typed)
     lines = [
         (row.kind.value, Text(f"{name} ({row.id})")),
         (
@@ -167,11 +168,11 @@ def zone_card(
         ("fingerprint", row.fingerprint),
         ("result record", row.record),
         *(("ticket", one_line(ticket, 300)) for ticket in row.tickets),
-        ("read it", f"edgeshift show {typed}" if row.place.startswith("awaiting") else ""),
+        ("read it", command("show", *named) if row.place.startswith("awaiting") else ""),
         # Offered only where no evidence of the zone itself speaks against it.
         ("sign it", approve if row.place == "awaiting" and signable else ""),
-        ("history", f"edgeshift history {typed} --area {row.area.value}"),
+        ("history", command("history", *named)),
     ):
         if value:
-            lines.append((title, Text(as_chosen(value) if title in typed_as else value)))
-    return Card(lines, commands=typed_as)
+            lines.append((title, Text(value)))
+    return Card(lines, commands=("read it", "sign it", "history"))

@@ -126,7 +126,7 @@ def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     if summary.why:
         parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
     if summary.fix:
-        parts.append(Text(f"to do: {one_line(summary.fix)}"))
+        parts.append(Text(f"to do: {as_chosen(one_line(summary.fix))}"))
     if summary.wrong:
         parts.append(Text(f"{counted(summary.wrong, 'zone')} told wrong:", style="bold red"))
         parts += [Text(f"  {one_line(wrong_text(one))}") for one in summary.told_wrong[:MOST_WRONG]]

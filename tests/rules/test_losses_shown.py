@@ -48,7 +48,7 @@ def test_each_lost_setting_is_named() -> None:
     assert len(lines) == MOST_SETTINGS + 1
     assert lines[0] == "  lost: rule 981100 (A robot) of Core: off"
     # What a zone had is in its snapshot; which of it is lost, in its proposal.
-    assert lines[-1] == "  lost: … and 5 more: edgeshift show shop.example"
+    assert lines[-1] == "  lost: … and 5 more: edgeshift show shop.example --area waf"
 
 
 def test_settings_to_compare_are_no_losses() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from edgeshift.stores.documents import ZoneRecord
 from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.views.areas.waf_activities import tell_gathered, tell_verified
 from edgeshift.views.areas.waf_snapshot import snapshot_lines
+from edgeshift.views.chosen import command
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.parts import ViewPart
 from edgeshift.views.sentences import SENT, campaign_of, commits_of, consent_of, rejecting, with_earlier
@@ -97,8 +97,8 @@ class WafViews(ViewPart):
         """Terraform, for whoever keeps the zone there."""
         return (
             f"Terraform, by default for provider {DEFAULT_RANGE.name} ({DEFAULT_RANGE.constraint}):"
-            f" edgeshift export terraform {campaign} --zone {quote(name)}",
-            f"whether it still is as signed: edgeshift check {quote(name)}",
+            f" {command('export', 'terraform', campaign, '--zone', name)}",
+            f"whether it still is as signed: {command('check', name)}",
         )
 
     def snapshot_lines(self, reading: dict[str, Any]) -> list[str]:
