@@ -17,7 +17,7 @@ from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
-from activities.waf.proposing import never_committed, prepared_from
+from activities.waf.proposing import may_be_replaced, never_committed, prepared_from
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import Evidence
@@ -58,10 +58,10 @@ class WafActivities:
         reading = await read_zone(client, zone)
 
         def decides(found: waf.Reading) -> object:
-            return told(found, profile), never_committed(spec, zone, found)
+            return told(found, profile), never_committed(spec, zone, found), may_be_replaced(spec, found)
 
         expected = await self._is_expected(start, waf.assess(reading, profile).verdict)
-        if not expected or never_committed(spec, zone, reading):
+        if not expected or never_committed(spec, zone, reading) or may_be_replaced(spec, reading):
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)
