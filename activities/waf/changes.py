@@ -21,6 +21,7 @@ from activities.readings import keep_reading
 from activities.stable_read import twice
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, deletion_body, prepared_from
+from activities.waf.replacing import refuse_replacing_unasked, refuse_replacing_unsigned, rules_replaced
 from activities.waf.zone import read_configuration, read_zone, runs
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence_terms import Evidence
@@ -84,8 +85,10 @@ class WafWork(AreaWork):
             return line
         proposal = waf.propose(reading, spec.adjustments, client.profile)
         more = waf.protection_warnings(reading, proposal.body)
+        rules = await rules_replaced(self._connections, target.zone, reading.entry_point, proposal.body)
         return line.model_copy(
             update={
+                "losses": [*line.losses, *rules],
                 # Of a zone that is blocked there is nothing to sign.
                 "fingerprint": prepared.fingerprint,
                 "additions": list(proposal.additions),
@@ -116,6 +119,7 @@ class WafWork(AreaWork):
             body = await self._compare_fresh(step)
             await self._refuse_edited_since(step)
             await self._refuse_unprotected(step)
+            await refuse_replacing_unasked(self._connections, step)
             result = await self._put(step, body, waf.Mode.PENDING)
             await fence.confirm(result)
             return result
@@ -217,14 +221,13 @@ class WafWork(AreaWork):
 
     async def _refuse_edited_between(self, step: FencedStep, status: dict[str, Any]) -> None:
         """The same, where a validation would replace another one that workers have begun, as in the next
-        mode, or after a drift: nobody signs it.
+        mode, or after a drift: nobody signs it. The first one replaces nothing that edgeshift did not write.
         """
         there = self._connections
         begun = await validations(there.archive, there.records, step.change.start)
         proposals = {one.proposal for one in begun if one.proposal}
-        if not proposals:
-            return
-        if not waf.in_validation(status):
+        if not proposals or not waf.in_validation(status):
+            await refuse_replacing_unsigned(there, step)
             return
         bodies = [(await get_document(there.archive, Proposal, one)).body for one in sorted(proposals)]
         await self._refuse_edited(step, *bodies)

@@ -6,6 +6,7 @@ from typing import Any
 
 from activities.connections import Connections
 from activities.snapshots import archive_snapshot
+from activities.waf.replacing import rules_replaced
 from edgeshift.areas import waf
 from edgeshift.areas.waf.rule_items import DELETION
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -18,6 +19,9 @@ from edgeshift.stores.documents.areas.waf import WafProposal
 
 MOST_PATTERNS_NAMED = 5
 """Patterns of page rules that a reason names."""
+
+MOST_RULES_NAMED = 3
+"""Rules that would be replaced that a reason names."""
 
 
 async def prepared_from(
@@ -57,6 +61,14 @@ def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Rea
     return None
 
 
+def may_be_replaced(spec: CampaignSpec, reading: waf.Reading) -> tuple[str, ...]:
+    """The rules of the new WAF that the zone has and its proposal has not, by whomever, a few words each."""
+    if reading.config is None or not reading.config.get("rules"):
+        return ()
+    proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
+    return waf.replaced(reading.entry_point, proposal.body)
+
+
 async def _proposed(
     connections: Connections,
     prepared: Prepared,
@@ -71,15 +83,22 @@ async def _proposed(
     notices: tuple[Reason, ...] = ()
     if waf.unprotected(reading, proposal.body):
         notices = (Reason(code=ReasonCode.UNPROTECTED),)
+    if rules := await rules_replaced(connections, zone, reading.entry_point, proposal.body):
+        why = Reason(code=ReasonCode.RULES_REPLACED, count=len(rules), names=rules[:MOST_RULES_NAMED])
+        # One that is in validation is adopted, without a request, and signed by itself.
+        if assessment.verdict is waf.Verdict.READY and not spec.consents.replaces_rules(zone):
+            return prepared.blocked_by(why)
+        notices = (*notices, why)
     stored = await put_proposal(
         connections.archive,
         WafProposal(
             body=proposal.body,
             additions=proposal.additions,
-            losses=tuple(map(waf.text_of_loss, assessment.losses)),
+            losses=(*map(waf.text_of_loss, assessment.losses), *rules),
             warnings=(*assessment.warnings, *waf.protection_warnings(reading, proposal.body)),
             notices=notices,
             lost=assessment.losses,
+            replaced=rules or None,
         ),
     )
     runs = waf.same_rules(reading.entry_point, proposal.body)

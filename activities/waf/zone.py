@@ -17,7 +17,7 @@ from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
-from activities.waf.proposing import never_committed, prepared_from
+from activities.waf.proposing import may_be_replaced, never_committed, prepared_from
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import Evidence
@@ -33,7 +33,7 @@ from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
-from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
+from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
 from edgeshift.stores.documents import Snapshot, get_document, put_document
 from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 
@@ -58,10 +58,10 @@ class WafActivities:
         reading = await read_zone(client, zone)
 
         def decides(found: waf.Reading) -> object:
-            return told(found, profile), never_committed(spec, zone, found)
+            return told(found, profile), never_committed(spec, zone, found), may_be_replaced(spec, found)
 
         expected = await self._is_expected(start, waf.assess(reading, profile).verdict)
-        if not expected or never_committed(spec, zone, reading):
+        if not expected or never_committed(spec, zone, reading) or may_be_replaced(spec, reading):
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)
@@ -238,11 +238,13 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
     ``listed``: its plan is that of the list which this reading follows, and is asked for only where that does
     not tell it.
     """
-    (check, refused), asked = await together(_checked(client, zone), client.waf_status(zone.id))
+    (check, refused, no_check), asked = await together(_checked(client, zone), client.waf_status(zone.id))
     status = asked.raw
     if waf.is_migrated(status):
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
+    if no_check is not None:
+        raise no_check
     plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
         _as_listed() if listed and zone.plan is not Plan.OTHER else present_plan(client, zone),
         client.firewall_rules(zone.id),
@@ -291,12 +293,22 @@ async def _as_listed() -> str:
     return ""
 
 
-async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None]:
-    """The compatibility check, or the support case that the service made of it."""
+async def _checked(
+    client: ServiceClient, zone: Zone
+) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None, Refused | None]:
+    """The compatibility check, or the support case that the service made of it, or any other refusal: the
+    check of a migrated zone may be refused, and that it is migrated its status says. Raises ServiceError
+    where the service is not to be called for now, or did not refuse it.
+    """
     try:
-        return (await client.waf_check(zone.id)).raw, None
+        return (await client.waf_check(zone.id)).raw, None, None
+    except RateLimited:
+        raise
     except ServiceError as failure:
-        return {}, support_case(failure)
+        refuse_held(failure)
+        if isinstance(failure, Refused) and support_cause(failure, Area.WAF) is None:
+            return {}, None, failure
+        return {}, support_case(failure), None
 
 
 def told(reading: waf.Reading, profile: ServiceProfile) -> object:

@@ -26,6 +26,7 @@ _BLOCKED = {
     ReasonCode.LOG_ONLY: "blocked-log-only",
     ReasonCode.EMPTY_CONFIGURATION: "blocked-log-only",
     ReasonCode.UNPROTECTED: "blocked-unprotected",
+    ReasonCode.RULES_REPLACED: "blocked-own-rules",
     ReasonCode.PAGE_RULE_PATTERN: "blocked-page-rule",
     ReasonCode.REMOVED: "blocked-removal-date",
     ReasonCode.ACCOUNT_ZONES_HELD: "blocked-account",

@@ -70,6 +70,13 @@ BLOCKED = (
         (RETRY,),
     ),
     Kind(
+        "blocked-own-rules",
+        Severity.WARNING,
+        "the zone has rules of the new WAF already, which the change would replace",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
         "blocked-page-rule",
         Severity.WARNING,
         "a page rule's URL pattern has a star in its middle, which no rule of this service's new WAF can say",

@@ -109,8 +109,12 @@ class ConsentSpec(Part):
         default=(),
         description="Zones, by name or identifier, that are migrated although their new WAF runs no rule.",
     )
+    replaced_rules: tuple[str, ...] = Field(
+        default=(),
+        description="Zones, by name or identifier, whose own rules of the new WAF are replaced.",
+    )
 
-    @field_validator("unprotected")
+    @field_validator("unprotected", "replaced_rules")
     @classmethod
     def _each_zone_once(cls, zones: tuple[str, ...]) -> tuple[str, ...]:
         refuse(listed_once(zones))
@@ -118,7 +122,17 @@ class ConsentSpec(Part):
 
     def leaves_unprotected(self, zone: Zone) -> bool:
         """Whether somebody has agreed, for this very zone, that its new WAF runs nothing."""
-        return {zone.id, zone.name.lower()} & {name.lower().rstrip(".") for name in self.unprotected} != set()
+        return _is_named(zone, self.unprotected)
+
+    def replaces_rules(self, zone: Zone) -> bool:
+        """Whether somebody has agreed, for this very zone, that rules of the new WAF are replaced which
+        edgeshift did not write.
+        """
+        return _is_named(zone, self.replaced_rules)
+
+
+def _is_named(zone: Zone, names: Iterable[str]) -> bool:
+    return not {zone.id, zone.name.lower()}.isdisjoint(name.lower().rstrip(".") for name in names)
 
 
 class PlanSpec(Part):

@@ -28,6 +28,7 @@ class ReasonCode(StrEnum):
     EMPTY_CONFIGURATION = "empty_configuration"
     LOG_ONLY = "log_only"
     UNPROTECTED = "unprotected"
+    RULES_REPLACED = "rules_replaced"
     PAGE_RULE_PATTERN = "page_rule_pattern"
     OTHER_PLAN = "other_plan"
     PLAN_UNKNOWN = "plan_unknown"

@@ -177,6 +177,11 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         "its new configuration runs no managed rule on any request, and the previous WAF is on; name the zone"
         " under consents.unprotected to let it move all the same"
     ),
+    _C.RULES_REPLACED: lambda why: (
+        f"the change would replace {counted(why.count or 0, 'rule')} that edgeshift did not write"
+        f" ({'; '.join(why.names)}{'; …' if (why.count or 0) > len(why.names) else ''}); name the zone under"
+        " consents.replaced_rules to let it move without what it has"
+    ),
     _C.PAGE_RULE_PATTERN: lambda why: (
         f"{counted(why.count or 0, 'URL pattern')} of page rules that turn the WAF off or on"
         f" {agreed(why.count or 0, 'has', 'have')} a star in the middle, which no rule of the new WAF says"

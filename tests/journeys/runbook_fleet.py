@@ -60,7 +60,7 @@ FLEET = "\n".join(
         *(f"  - {{name: editor-{n}.example, plan: enterprise, {NOISY}}}" for n in (1, 2)),
         *(
             f"  - {{name: {name}.example, plan: enterprise}}"
-            for name in ("bank", "copy", "damaged", "edited")
+            for name in ("bank", "copy", "damaged", "edited", "own-rules")
         ),
         *(f"  - {{name: {name}.example, plan: pro, account: Far}}" for name in ("far", "busy")),
         f"  - {{name: many.example, plan: pro, firewall_rules: [{RULES}]}}",

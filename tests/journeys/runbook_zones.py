@@ -54,6 +54,8 @@ def a_zone(here: Desk, code: str, campaign: str, name: str) -> None:
         here.control("PATCH", f"zones/{here.zone_id(zone)}", {"remove_firewall_rules": rules})
     if name == "legacy":
         here.control("PATCH", f"zones/{here.zone_id(zone)}", {"uri_overrides": []})
+    if name == "own-rules":
+        here.control("PATCH", f"zones/{here.zone_id(zone)}", {"entry_point": {"rules": []}})
     if name == "starred":
         here.control("PATCH", f"zones/{here.zone_id(zone)}", {"page_rules": []})
     here.act(code, names)
@@ -194,6 +196,14 @@ def edited(here: Desk) -> None:
     a_zone(here, "failed-edited", "edits", "edited")
 
 
+def with_rules_of_its_own(here: Desk) -> None:
+    """Somebody has given it rules of the new WAF, and takes them away again."""
+    zone = f"zones/{here.zone_id('own-rules.example')}"
+    here.control("PATCH", zone, {"entry_point": {"rules": LOGS}})
+    here.start("own", full("own-rules"))
+    a_zone(here, "blocked-own-rules", "own", "own-rules")
+
+
 def of_main(code: str, name: str) -> Callable[[Desk], None]:
     """A zone of the campaign in which most things are wrong."""
     return partial(a_zone, code=code, campaign="main", name=name)
@@ -219,6 +229,7 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("blocked-not-compatible",): of_main("blocked-not-compatible", "odd"),
     ("blocked-log-only",): of_main("blocked-log-only", "logs-only"),
     ("blocked-unprotected",): of_main("blocked-unprotected", "shell"),
+    ("blocked-own-rules",): with_rules_of_its_own,
     ("blocked-page-rule",): of_main("blocked-page-rule", "starred"),
     ("blocked",): for_a_reason_unheard_of,
     ("aborted",): aborted,

@@ -106,3 +106,32 @@ async def test_an_old_reading_is_made_anew(temporal_client: Client, tmp_path: Pa
         before = await planned_then(play, None)
         await play.zone_until(ZONE, asks)
         assert (await calls(play, before))["waf.check"] >= 1
+
+
+THEIRS = [{"action": "skip", "action_parameters": {"ruleset": "current"}, "expression": 'http.host eq "a"'}]
+"""A rule of the new WAF that somebody gives the zone."""
+
+
+async def test_a_zone_that_has_rules_of_its_own_since_is_not_validated_over_them(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nobody signs a validation: the zone is read again, and blocked."""
+    fleet = fleet_of({"name": ZONE, "plan": "enterprise"})
+    async with scene(temporal_client, tmp_path, fleet, begin=False) as play:
+        before = await planned_then(play, {"entry_point": {"rules": THEIRS}})
+        await play.until(lambda seen: bool(seen.places.get("blocked")), 60)
+        assert await play.outcome(ZONE) is ZoneOutcome.BLOCKED
+        assert (await calls(play, before))["entrypoint.put"] == 0
+
+
+async def test_a_validation_that_somebody_has_begun_since_with_rules_of_their_own_is_adopted(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nothing replaces them before somebody has signed it."""
+    fleet = fleet_of({"name": ZONE, "plan": "enterprise"})
+    async with scene(temporal_client, tmp_path, fleet, begin=False) as play:
+        before = await planned_then(play, {"state": "validation", "entry_point": {"rules": THEIRS}})
+        await play.zone_until(ZONE, asks)
+        assert (await calls(play, before))["entrypoint.put"] == 0
+        await play.ask("abort", "the test is over")
+        await play.result()

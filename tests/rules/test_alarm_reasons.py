@@ -67,6 +67,13 @@ def test_a_page_rule_that_no_rule_can_say_is_understood() -> None:
     assert "(a.example/x*y)" in text_of(why)
 
 
+def test_rules_that_would_be_replaced_are_understood() -> None:
+    """By their code; the text names the first of them, and says that there are more."""
+    why = Reason(code=ReasonCode.RULES_REPLACED, count=2, names=("rule 1 as it is: skip",))
+    assert alarm_codes("blocked", codes_of((why,)), Area.WAF) == ("blocked-own-rules",)
+    assert "2 rules that edgeshift did not write (rule 1 as it is: skip; …)" in text_of(why)
+
+
 def log_reasons(reading: LogReading, *names: str) -> Reasons:
     """Why the rules of log-fields would not have a zone."""
     target = Zone(id="0" * 32, name="a.example", account="1" * 32, plan=reading.plan)

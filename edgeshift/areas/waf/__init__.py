@@ -44,6 +44,7 @@ from edgeshift.areas.waf.reading import (
     migration_state,
     warnings,
 )
+from edgeshift.areas.waf.replaced import replaced
 from edgeshift.areas.waf.score import score_of
 from edgeshift.areas.waf.support import support_cause, ticket_text
 from edgeshift.areas.waf.weakness import only_logging, weakened
@@ -84,6 +85,7 @@ __all__ = [
     "pinned_since",
     "propose",
     "protection_warnings",
+    "replaced",
     "rules_digest",
     "runs_nothing",
     "same_rules",

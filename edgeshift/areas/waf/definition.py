@@ -22,12 +22,12 @@ DEFINITION = AreaDefinition(
     ticket=TicketText(Reading, ticket_of),
     sections=("validation", "consents", "adjustments"),
     # After the plan's reading: fresh configuration, page rules, PUT, status, stored rules (docs/calls.md).
-    # With a window its plan, fresh configuration, page rules, status, validation PUT and stored rules more;
-    # then a status, its rules and the queries of its events; and its stored rules before the commit. After a
-    # long window, such as the usual one, it is read anew as a whole. Firewall rules that bypass the WAF,
-    # which few zones have, are a call more before each PUT.
+    # With a window its plan, fresh configuration, page rules, status, stored rules, validation PUT and stored
+    # rules more; then a status, its rules and the queries of its events; and its stored rules before the
+    # commit. After a long window, such as the usual one, it is read anew as a whole. Firewall rules that
+    # bypass the WAF, which few zones have, are a call more before each PUT.
     calls=5,
-    calls_validated=5 + 6 + 4 + 1,
+    calls_validated=5 + 7 + 4 + 1,
     calls_read_anew=11 + 1,
     waits="besides validation windows, sign-offs and the service's own time",
     needs="name and targets",

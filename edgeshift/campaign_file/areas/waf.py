@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from edgeshift.campaign_file.of_area import CampaignFilePart
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
+from edgeshift.model.counts import agreed
 
 MOST_NAMED = 5
 """Zones that a warning names."""
@@ -18,13 +21,22 @@ class WafFile(CampaignFilePart):
         if spec.consents.delete_uri_overrides:
             found.append("URI-based overrides may be deleted, each after a sign-off of its own")
         if zones := spec.consents.unprotected:
-            named = ", ".join(zones[:MOST_NAMED]) + (", …" if len(zones) > MOST_NAMED else "")
-            found.append(f"{named} may end with a new WAF that runs no rule, each after a sign-off")
+            found.append(f"{_named(zones)} may end with a new WAF that runs no rule, each after a sign-off")
+        if zones := spec.consents.replaced_rules:
+            loses = agreed(len(zones), "loses", "lose")
+            found.append(
+                f"{_named(zones)} {loses} rules of the new WAF that edgeshift did not write: an Enterprise"
+                " zone in its validation, before anyone signs"
+            )
         if ValidationMode.ENFORCE in spec.validation.modes:
             found.append(
                 "validation enforces: the new WAF can block requests before anyone agreed to its rules"
             )
         return found
+
+
+def _named(zones: Sequence[str]) -> str:
+    return ", ".join(zones[:MOST_NAMED]) + (", …" if len(zones) > MOST_NAMED else "")
 
 
 PART = WafFile()

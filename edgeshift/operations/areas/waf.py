@@ -25,7 +25,7 @@ from edgeshift.operations.parts import Cause, CheckPart, Facts, ProposalPart, Ta
 from edgeshift.service_api import ServiceClient
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Proposal, Snapshot, get_document
-from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 
 
 def rule_names(reading: waf.Reading | None, *evidence: Evidence | None) -> dict[str, str]:
@@ -53,11 +53,13 @@ class WafProposals(ProposalPart):
         lost = found.losses if found else ()
         commits = bool(body.get("rules")) and (state.step or Step.COMMIT) is Step.COMMIT
         read = evidence if isinstance(evidence, Evidence) else None
+        proposal = await get_document(archive, WafProposal, state.proposal) if state.proposal else None
+        rules = (proposal.replaced if proposal else None) or ()
         earlier = await get_document(archive, Evidence, read.earlier) if read and read.earlier else None
         names = rule_names(snapshot.reading if snapshot else None, earlier, read)
         return Facts(
             items=items(body, snapshot.reading.entry_point if snapshot else None, names),
-            losses=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST))),
+            losses=(*map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST)), *rules),
             carried_over=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.CARRIED_OVER))),
             compare=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.COMPARE))),
             warnings=(

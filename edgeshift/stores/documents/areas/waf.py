@@ -14,12 +14,14 @@ from edgeshift.stores.documents.records import DocumentsPart, ZoneRecord
 
 class WafProposal(Proposal):
     """A proposal of waf. ``lost``: the settings of the previous WAF as facts; documents of earlier versions
-    have ``losses`` alone.
+    have ``losses`` alone. ``replaced``: rules of the new WAF that the zone has, and that edgeshift did not
+    write, a few words each; None where there are none. They are among the ``losses``.
     """
 
-    optional: ClassVar[frozenset[str]] = frozenset({"lost"})
+    optional: ClassVar[frozenset[str]] = frozenset({"lost", "replaced"})
 
     lost: tuple[Loss, ...] | None = None
+    replaced: tuple[str, ...] | None = None
 
 
 class WafRecord(ZoneRecord):
