@@ -147,6 +147,19 @@ def _plan_unknown(why: Reason) -> str:
     )
 
 
+def _page_rule_pattern(why: Reason) -> str:
+    count = why.count or 0
+    what = why.said or (
+        "a star in the middle, which no rule of the new WAF says without the operator wildcard, and by its"
+        " profile the service does not know that"
+    )
+    return (
+        f"{counted(count, 'URL pattern')} of page rules that turn the WAF off or on"
+        f" {agreed(count, 'has', 'have')} {what}"
+        f" ({', '.join(why.names)}{', …' if count > len(why.names) else ''})"
+    )
+
+
 _C = ReasonCode
 
 TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
@@ -177,12 +190,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         "its new configuration runs no managed rule on any request, and the previous WAF is on; name the zone"
         " under consents.unprotected to let it move all the same"
     ),
-    _C.PAGE_RULE_PATTERN: lambda why: (
-        f"{counted(why.count or 0, 'URL pattern')} of page rules that turn the WAF off or on"
-        f" {agreed(why.count or 0, 'has', 'have')} a star in the middle, which no rule of the new WAF says"
-        " without the operator wildcard, and by its profile the service does not know that"
-        f" ({', '.join(why.names)}{', …' if (why.count or 0) > len(why.names) else ''})"
-    ),
+    _C.PAGE_RULE_PATTERN: _page_rule_pattern,
     _C.OTHER_PLAN: lambda why: (
         f"its plan is {why.plan} now, and enterprise in the campaign's list:"
         " it has no validation window any more"
