@@ -51,7 +51,10 @@ def _refuses(why: Reason) -> str:
 
 def _not_entitled(why: Reason) -> str:
     said = f"; the service says: {why.said}" if why.said else ""
-    return f"log jobs and custom log fields are for Enterprise zones; this zone is {why.plan}{said}"
+    plan = f"this zone is {why.plan}"
+    if why.plan == Plan.OTHER:
+        plan = "the service does not say what plan this zone has, or names one that is not known"
+    return f"log jobs and custom log fields are for Enterprise zones; {plan}{said}"
 
 
 def _no_log_job(why: Reason) -> str:
