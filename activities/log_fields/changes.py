@@ -25,7 +25,7 @@ from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
 from edgeshift.model.digests import digest
-from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id, campaign_name
+from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id, campaign_name
 from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceClient, ServiceError
@@ -55,7 +55,7 @@ class LogFieldsWork(AreaWork):
         zone = target.zone
         client = await self._connections.service(spec_digest, zone)
         read_at = self._connections.clock.now()
-        reading = await read_zone(client, zone)
+        reading = await read_zone(client, zone, listed=True)
         proposal = await proposed(spec.log_fields, zone, reading, client)
         found = proposal.assessment
         prepared = await prepared_from(self._connections, spec, zone, reading, proposal, found.verdict)
@@ -88,11 +88,13 @@ class LogFieldsWork(AreaWork):
         return change.model_copy(update=named)
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
-        """What is never sent, whoever signed it."""
+        """What is never sent, whoever signed it. That the zone is an Enterprise zone, the reading before a
+        commit tells: its list may not.
+        """
         if change.step not in (Step.COMMIT, Step.ROLL_BACK):
             raise NotSent(f"log-fields knows no step {change.step.value}")
-        if body.get("name") != "log_fields" or change.start.target.zone.plan is not Plan.ENTERPRISE:
-            raise NotSent("custom log fields are for Enterprise zones, and the body is to name them")
+        if body.get("name") != "log_fields":
+            raise NotSent("the body is to name custom log fields")
         if wrong := log_fields.mistakes(log_fields.fields_of_document(body["fields"])):
             raise NotSent(wrong[0])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from activities.boundary import refuse_held
 from activities.together import together
+from activities.zone_plans import plan_now
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec, NewJobSpec
@@ -28,29 +29,35 @@ SAMPLE = 500
 """Log entries that are looked at, before a rollout, for how much custom field data requests have."""
 
 
-async def read_zone(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:
+async def read_zone(
+    client: ServiceClient, zone: Zone, *, urgent: bool = False, listed: bool = False
+) -> log_fields.Reading:
     """Everything readable of a zone that matters to its custom log fields. Of a zone that is not Enterprise
-    nothing is read: log jobs and the phase are not for it. ``urgent``: it is about to be changed. Raises
-    ServiceError.
+    its plan alone is read: log jobs and the phase are not for it. ``urgent``: it is about to be changed.
+    ``listed``: its plan is that of the list which this reading follows, and is asked for only where that does
+    not tell it. Raises ServiceError.
     """
-    if zone.plan is not Plan.ENTERPRISE:
-        return log_fields.Reading(plan=zone.plan)
+    plan = zone.plan
+    if plan is Plan.OTHER or (plan is not Plan.ENTERPRISE and not listed):
+        plan = Plan(await plan_now(client, zone, urgent=urgent) or plan)
+    if plan is not Plan.ENTERPRISE:
+        return log_fields.Reading(plan=plan)
     try:
-        listed, jobs = await together(
+        rulesets, jobs = await together(
             client.rulesets(zone.id, urgent=urgent), client.log_jobs(zone.id, urgent=urgent)
         )
     except Refused as refusal:
         # Without leave to read, somebody has to see to the credential; that is no property of the zone.
         if isinstance(refusal, RateLimited | Unauthorized) or refusal.status != 400:
             raise
-        return log_fields.Reading(plan=zone.plan, refused="; ".join(refusal.messages)[:200])
+        return log_fields.Reading(plan=plan, refused="; ".join(refusal.messages)[:200])
     wanted = {log_fields.PHASE, *log_fields.TRANSFORM_PHASES}
-    found = [item for item in listed if item.kind == "zone" and item.phase in wanted and item.id]
+    found = [item for item in rulesets if item.kind == "zone" and item.phase in wanted and item.id]
     full = await together(*(_with_rules(client, zone, item, urgent) for item in found))
     by_phase = {str(item.phase): one for item, one in zip(found, full, strict=True) if one is not None}
     return log_fields.Reading(
-        plan=zone.plan,
-        rulesets=[item.raw for item in listed],
+        plan=plan,
+        rulesets=[item.raw for item in rulesets],
         ruleset=by_phase.get(log_fields.PHASE),
         jobs=[job.safe for job in jobs],
         transforms={

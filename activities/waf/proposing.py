@@ -52,8 +52,7 @@ def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Rea
     proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
     body = proposal.body
     if proposal.unwritable:
-        named = proposal.unwritable[:MOST_PATTERNS_NAMED]
-        return Reason(code=ReasonCode.PAGE_RULE_PATTERN, count=len(proposal.unwritable), names=named)
+        return _unwritable(proposal.unwritable)
     if waf.is_log_only(body):
         return Reason(code=ReasonCode.LOG_ONLY)
     if waf.unprotected(reading, body) and not spec.consents.leaves_unprotected(zone):
@@ -67,6 +66,16 @@ def may_be_replaced(spec: CampaignSpec, reading: waf.Reading) -> tuple[str, ...]
         return ()
     proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
     return waf.replaced(reading.entry_point, proposal.body)
+
+
+def _unwritable(patterns: tuple[str, ...]) -> Reason:
+    named, ports = patterns[:MOST_PATTERNS_NAMED], sum(map(waf.names_port, patterns))
+    said = ""
+    if ports:
+        said = "a port in the host, which no rule of the new WAF tests"
+    if 0 < ports < len(patterns):
+        said += ", or a star in the middle, which by its profile the service knows no operator for"
+    return Reason(code=ReasonCode.PAGE_RULE_PATTERN, count=len(patterns), names=named, said=said)
 
 
 async def _proposed(

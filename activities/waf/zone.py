@@ -18,6 +18,7 @@ from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
 from activities.waf.proposing import may_be_replaced, never_committed, prepared_from
+from activities.zone_plans import plan_now
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import Evidence
@@ -285,8 +286,7 @@ async def present_plan(client: ServiceClient, zone: Zone, *, urgent: bool = Fals
     """
     if zone.plan not in (Plan.ENTERPRISE, Plan.OTHER):
         return ""
-    found = (await client.zone(zone.id, urgent=urgent)).plan
-    return Plan.of(found.legacy_id).value if found is not None and found.legacy_id else ""
+    return await plan_now(client, zone, urgent=urgent)
 
 
 async def _as_listed() -> str:

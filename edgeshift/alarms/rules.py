@@ -145,7 +145,7 @@ def _helped(code: str, zones: Sequence[ZoneFact]) -> Sequence[ZoneFact]:
 
 def _may_be_let(why: Reason) -> bool:
     if why.code is ReasonCode.NOT_ENTITLED:
-        return why.plan == Plan.ENTERPRISE
+        return why.plan in (Plan.ENTERPRISE, Plan.OTHER)
     return why.code is ReasonCode.PLAN_UNKNOWN and why.plan != Plan.ENTERPRISE
 
 

@@ -51,7 +51,10 @@ def _refuses(why: Reason) -> str:
 
 def _not_entitled(why: Reason) -> str:
     said = f"; the service says: {why.said}" if why.said else ""
-    return f"log jobs and custom log fields are for Enterprise zones; this zone is {why.plan}{said}"
+    plan = f"this zone is {why.plan}"
+    if why.plan == Plan.OTHER:
+        plan = "the service does not say what plan this zone has, or names one that is not known"
+    return f"log jobs and custom log fields are for Enterprise zones; {plan}{said}"
 
 
 def _no_log_job(why: Reason) -> str:
@@ -147,6 +150,19 @@ def _plan_unknown(why: Reason) -> str:
     )
 
 
+def _page_rule_pattern(why: Reason) -> str:
+    count = why.count or 0
+    what = why.said or (
+        "a star in the middle, which no rule of the new WAF says without the operator wildcard, and by its"
+        " profile the service does not know that"
+    )
+    return (
+        f"{counted(count, 'URL pattern')} of page rules that turn the WAF off or on"
+        f" {agreed(count, 'has', 'have')} {what}"
+        f" ({', '.join(why.names)}{', …' if count > len(why.names) else ''})"
+    )
+
+
 _C = ReasonCode
 
 TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
@@ -182,12 +198,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f" ({'; '.join(why.names)}{'; …' if (why.count or 0) > len(why.names) else ''}); name the zone under"
         " consents.replaced_rules to let it move without what it has"
     ),
-    _C.PAGE_RULE_PATTERN: lambda why: (
-        f"{counted(why.count or 0, 'URL pattern')} of page rules that turn the WAF off or on"
-        f" {agreed(why.count or 0, 'has', 'have')} a star in the middle, which no rule of the new WAF says"
-        " without the operator wildcard, and by its profile the service does not know that"
-        f" ({', '.join(why.names)}{', …' if (why.count or 0) > len(why.names) else ''})"
-    ),
+    _C.PAGE_RULE_PATTERN: _page_rule_pattern,
     _C.OTHER_PLAN: lambda why: (
         f"its plan is {why.plan} now, and enterprise in the campaign's list:"
         " it has no validation window any more"

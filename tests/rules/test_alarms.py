@@ -283,10 +283,12 @@ def test_a_retry_is_offered_only_to_zones_that_it_can_help() -> None:
     moved = blocked("moved.example", ReasonCode.OTHER_PLAN, "business")
     refused = blocked("refused.example", ReasonCode.NOT_ENTITLED, "enterprise", "not entitled")
     silent = blocked("silent.example", ReasonCode.PLAN_UNKNOWN, "other")
+    untold = blocked("untold.example", ReasonCode.NOT_ENTITLED, "other")
     bought = blocked("bought.example", ReasonCode.PLAN_UNKNOWN, "enterprise")
     for zones, offered in (
         ((small, moved, bought), ()),
         ((small, silent), ('edgeshift retry autumn --zone silent.example --reason "REASON"',)),
+        ((small, untold), ('edgeshift retry autumn --zone untold.example --reason "REASON"',)),
         ((small, refused), ('edgeshift retry autumn --zone refused.example --reason "REASON"',)),
     ):
         fact = CampaignFact(name="autumn", summary=summary(), zones=zones)

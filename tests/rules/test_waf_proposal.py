@@ -19,7 +19,7 @@ from edgeshift.areas.waf import (
     with_assigned,
 )
 from edgeshift.model.digests import Body, digest
-from edgeshift.profiles import PUBLIC_2025_04
+from edgeshift.profiles import PUBLIC_2025_04, SPECIFICATION
 
 Json = dict[str, Any]
 
@@ -161,6 +161,18 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
             skip_rule(pattern, "")
 
 
+def test_a_port_is_in_no_field_that_a_rule_tests() -> None:
+    """A rule about one never holds: the zone is blocked, also where such a pattern is what is excepted."""
+    odd = page("https://shop.example:8443/*")
+    for profile in (SPECIFICATION, PUBLIC_2025_04):
+        found = propose(Reading(check={}, config=body(execute()), page_rules=[odd]), (), profile)
+        assert (found.body, found.unwritable) == (body(execute()), ("https://shop.example:8443/*",))
+    on = {**page("shop.example:8443/*", {"id": "waf", "value": "on"}), "priority": 9}
+    found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
+    assert (found.body, found.unwritable) == (body(execute()), ("shop.example:8443/*",))
+    assert propose(Reading(check={}, config=body(execute()), page_rules=[page("a/b:8*")])).additions
+
+
 COVERING = [
     ("*shop.example/api/*", 'http.request.full_uri wildcard "http*://*shop.example/api/*"'),
     ("shop.example/api/*", '(http.host eq "shop.example") and (http.request.uri wildcard "/api/*")'),
@@ -184,7 +196,7 @@ COVERING = [
     ("shop.example/*", '(lower(http.host) == "shop.example" && !(http.request.uri contains "/pay"))'),
     ("shop.example/api/*", 'http.host eq "shop.example" and starts_with(http.request.uri.path, "/api/")'),
     ("http://shop.example/*", 'http.host eq "shop.example" and not ssl'),
-    ("*/admin*", 'starts_with(http.request.uri, "/admin")'),
+    ("*/admin*", 'http.request.uri contains "/admin"'),
     ("shop.example*", 'http.request.full_uri wildcard "http*://shop.example*"'),
     (
         "shop.example/*.php",
@@ -202,6 +214,8 @@ NARROWER = [
     ("*shop.example/*", 'http.host eq "shop.example"'),
     ("shop.example/*", 'http.request.full_uri wildcard "http*://other.example/*"'),
     ("*", 'http.host eq "shop.example"'),
+    ("*/admin*", 'starts_with(http.request.uri, "/admin")'),
+    ("shop.example*", 'starts_with(http.host, "shop.example") and http.request.uri eq "/"'),
     ("*/*", "ip.src eq 192.0.2.1"),
     ("https://shop.example/*", 'http.request.full_uri wildcard "http://shop.example/*"'),
     ("shop.example/*", 'ip.src.country eq "XX"'),
@@ -334,7 +348,8 @@ def test_page_rules_that_differ_by_a_slash_have_a_skip_rule_each(wider: str, nar
         ),
         ("*", "true"),
         ("*/*", "true"),
-        ("*/", '(lower(http.request.uri) eq "/")'),
+        ("*/", '(ends_with(lower(http.request.uri), "/"))'),
+        ("a*", '(starts_with(lower(http.host), "a")) and (ends_with(lower(http.request.uri), "/"))'),
         (
             "shop.example/*.php",
             '(lower(http.host) eq "shop.example") and (ends_with(lower(http.request.uri), ".php"))',

@@ -197,6 +197,16 @@ def test_a_url_in_the_query_of_a_pattern_is_no_scheme(pattern: str, address: str
     assert not hits(expression, other) and not _page_pattern(pattern).fullmatch(other)
 
 
+@pytest.mark.parametrize("wildcard", [True, False])
+@pytest.mark.parametrize("pattern", ["*", "**", "https://*", "http*://*"])
+def test_a_star_alone_is_every_url(pattern: str, wildcard: bool) -> None:
+    """And not the roots alone."""
+    for whole in ("https://shop.example/blog", "https://shop.example/"):
+        assert hits(url_expression([pattern], wildcard=wildcard), whole)
+        assert _page_pattern(pattern).fullmatch(whole)
+    assert hits(url_expression([pattern], wildcard=wildcard), "http://a/b") is ("https" not in pattern)
+
+
 def test_disabled_and_other_page_rules_are_not_carried_over() -> None:
     """Only active ones with the settings in question."""
     rules = [page("a/*", "waf", "off", status="disabled"), page("a/*", "cache_level", "bypass")]

@@ -4,20 +4,22 @@ operator wildcard and without it.
 
 from __future__ import annotations
 
-import re
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf import NeedsWildcard, covered, skip_rule
+from edgeshift.areas.waf import NeedsWildcard, Reading, covered, propose, skip_rule
 from edgeshift.messages import ChangeStatus
+from edgeshift.profiles import PUBLIC_2025_04
 from edgeshift.testbed.simulator.equivalent import url_expression
 from edgeshift.testbed.simulator.expressions import compile_expression, wildcard_pattern
+from edgeshift.testbed.simulator.verdicts import PreviousWaf
 from edgeshift.testbed.simulator.verdicts import _page_pattern as fitting
+from tests.kit.zones import fleet_zone
 from tests.service.gate_kit import gate
 from tests.service.simulated import in_process
 
@@ -29,7 +31,8 @@ paths = st.lists(st.sampled_from(["*", "/", "api", "API", "?x=1", "https://a", '
     "".join
 )
 schemes = st.sampled_from(["", "", "http://", "https://"])
-patterns = st.builds(lambda scheme, host, path: f"{scheme}{host}/{path}", schemes, hosts, paths)
+rests = st.one_of(st.just(""), paths.map(lambda path: f"/{path}"))
+patterns = st.builds(lambda scheme, host, rest: f"{scheme}{host}{rest}", schemes, hosts, rests)
 names = st.lists(st.sampled_from(["shop", ".", "example", "a", "A"]), min_size=1, max_size=4).map("".join)
 requests = st.builds(
     lambda ssl, host, path: {
@@ -60,14 +63,14 @@ def test_the_service_says_the_same_with_the_operator_and_without(pattern: str, r
 @given(patterns, requests)
 def test_a_skip_rule_fits_what_the_page_rule_fits(pattern: str, request: Any) -> None:
     """Never more: the WAF would be off where it was on. Never less, where no star of the host stands for a
-    slash.
+    slash, but for the one at its end.
     """
     expected = fitting(pattern).fullmatch(request["http.request.full_uri"]) is not None
     with_operator = skip_rule(pattern, "", wildcard=True)["expression"]
     found = compile_expression(with_operator)(request)
     assert expected or not found, with_operator
     host = pattern.removeprefix("http://").removeprefix("https://").partition("/")[0]
-    if "*" not in host:
+    if "*" not in host.rstrip("*") and not has_url(request):
         assert found is expected, with_operator
     try:
         without = skip_rule(pattern, "")["expression"]
@@ -75,6 +78,96 @@ def test_a_skip_rule_fits_what_the_page_rule_fits(pattern: str, request: Any) ->
         assert "wildcard" in with_operator
     else:
         assert without == with_operator and "wildcard" not in without
+
+
+def has_url(request: Any) -> bool:
+    """Whether its path has a URL: the simulator takes the scheme of that for the one that is left out."""
+    return "://" in request["http.request.uri"]
+
+
+def page_rule(pattern: str, value: str, priority: int) -> dict[str, Any]:
+    """One that turns the WAF off or on, as a fleet has it."""
+    actions = [{"id": "waf", "value": value}]
+    return {"targets": [pattern], "actions": actions, "status": "active", "priority": priority}
+
+
+def as_read(rule: dict[str, Any]) -> dict[str, Any]:
+    """The same as the service lists it."""
+    return {**rule, "id": "p", "targets": [{"constraint": {"value": one}} for one in rule["targets"]]}
+
+
+def address(whole: str) -> dict[str, Any]:
+    """A request's fields by its URL."""
+    scheme, _, rest = whole.partition("://")
+    host, _, path = rest.partition("/")
+    fields = {"http.host": host, "http.request.uri": f"/{path}", "http.request.full_uri": whole}
+    return {**fields, "ssl": scheme == "https"}
+
+
+@settings(deadline=None)
+@given(patterns, st.lists(patterns, min_size=1, max_size=2), requests, st.booleans())
+@example("shop*", ["shop/x/*"], address("https://shop/x/"), False)
+@example("a/*", ["shop*"], address("https://shopa/x/"), False)
+@example("*", ["*shop/x*"], address("https://a/shop/x"), False)
+@example("*", ["*a*/x"], address("https://shop/a/x"), False)
+@example("*", ["a*shop/x"], address("https://a/b/shop/x"), True)
+def test_a_skip_rule_skips_nothing_where_the_previous_waf_runs(
+    off: str, on: list[str], request: Any, wildcard: bool
+) -> None:
+    """Page rules that turn the WAF on come first, and what they fit is excepted whole. With the operator,
+    nothing else is.
+    """
+    assume(not has_url(request))
+    pages = [*(page_rule(pattern, "on", 2) for pattern in on), page_rule(off, "off", 1)]
+    runs = PreviousWaf(fleet_zone(page_rules=pages))._runs(request)
+    try:
+        expression = skip_rule(off, "", on, wildcard=wildcard)["expression"]
+    except NeedsWildcard:
+        assert not wildcard
+        return
+    found = compile_expression(expression)(request)
+    assert not (runs and found), expression
+    if wildcard and compile_expression(skip_rule(off, "", wildcard=True)["expression"])(request):
+        assert found is not runs, expression
+
+
+STARS: list[tuple[list[dict[str, Any]], str]] = [
+    (
+        [page_rule("shop.example*", "on", 2), page_rule("shop.example/blog/*", "off", 1)],
+        "https://shop.example/blog/x/",
+    ),
+    ([page_rule("*shop.example*", "off", 1)], "https://shop.example/blog/"),
+    ([page_rule("shop.example*", "off", 1)], "https://shop.example/blog"),
+    ([page_rule("shop.example*/x", "off", 1)], "https://shop.example/blog/x"),
+    ([page_rule("*/admin*", "off", 1)], "https://shop.example/blog/admin/"),
+    ([page_rule("*/", "off", 1)], "https://shop.example/blog/"),
+    ([page_rule("*", "off", 1)], "https://shop.example/blog"),
+    (
+        [page_rule("*", "on", 2), page_rule("shop.example/*", "off", 1)],
+        "https://shop.example/blog",
+    ),
+    (
+        [page_rule("*shop.example/blog/*", "on", 2), page_rule("*", "off", 1)],
+        "https://www.example/shop.example/blog/",
+    ),
+    ([page_rule("https*://shop.example/*", "off", 1)], "http://shop.example/"),
+]
+
+
+@pytest.mark.parametrize(("pages", "whole"), STARS)
+def test_the_new_waf_runs_where_the_previous_one_did(pages: list[dict[str, Any]], whole: str) -> None:
+    """Where the configuration that the service returns has nothing of page rules: also for a star that ends
+    the host, which may stand for the beginning of the path, too.
+    """
+    request = address(whole)
+    rules = [{"action": "execute", "expression": "true", "action_parameters": {"id": "new"}}]
+    read = [as_read(page) for page in pages]
+    config = {"name": "default", "rules": rules}
+    found = propose(Reading(check={}, config=config, page_rules=read), (), PUBLIC_2025_04)
+    assert not found.unwritable
+    skips = [rule["expression"] for rule in found.body["rules"] if rule["action"] == "skip"]
+    runs = not any(compile_expression(text)(request) for text in skips)
+    assert runs is PreviousWaf(fleet_zone(page_rules=pages))._runs(request), skips
 
 
 # Patterns that differ by little, and requests that tell them apart.
@@ -150,7 +243,9 @@ def skipping(expression: str) -> list[dict[str, Any]]:
 
 
 def fits(pattern: str, request: Any) -> bool:
-    """Whether a request is one of a page rule's, where a star of its host ends at the first slash."""
+    """Whether a request is one of a page rule's, where a star of its host ends at the first slash, but for
+    the one at its end.
+    """
     scheme, _, rest = pattern.partition("://") if pattern.startswith("http") else ("", "", pattern)
     host, slash, path = rest.partition("/")
     if scheme and (scheme == "https") is not request["ssl"]:
@@ -158,7 +253,7 @@ def fits(pattern: str, request: Any) -> bool:
     everything = not slash and not host.strip("*")
     return everything or all(
         wildcard_pattern(part).fullmatch(request[field]) is not None
-        for part, field in ((host, "http.host"), (f"/{path}", "http.request.uri"))
+        for part, field in ((host, "http.host"), (f"{'*' * host.endswith('*')}/{path}", "http.request.uri"))
     )
 
 
@@ -177,11 +272,9 @@ def test_a_skip_rule_that_covers_a_page_rule_fits_all_that_it_fits(
 
 
 @settings(deadline=None)
-@given(close_patterns.filter(lambda pattern: re.sub("^https?://", "", pattern).strip("*") != ""))
+@given(close_patterns)
 def test_the_service_s_own_skip_rule_covers_its_page_rule(pattern: str) -> None:
-    """And so does that of edgeshift. (By the contract a star alone is the root of each host; edgeshift takes
-    it for everything, and adds a rule that says so.)
-    """
+    """And so does that of edgeshift."""
     for said in wordings(pattern):
         assert covered(pattern, skipping(said)), said
 

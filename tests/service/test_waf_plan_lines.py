@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from activities.waf.changes import WafWork
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import ZoneAssessment
@@ -49,6 +51,25 @@ async def test_a_page_rule_that_no_rule_can_say_is_told_in_the_plan(tmp_path: Pa
         line = await line_of(play)
     assert (line.verdict, line.causes, line.fingerprint) == (Verdict.BLOCKED, ["page_rule_pattern"], "")
     assert "1 URL pattern of page rules" in line.reasons[0] and "(bank.example/a*b)" in line.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "1 URL pattern of page rules that turn the WAF off or on has a port in the host, which"),
+        (["bank.example/a*b"], "2 URL patterns of page rules that turn the WAF off or on have a port in the"),
+    ],
+)
+async def test_a_page_rule_with_a_port_is_told_as_one(tmp_path: Path, more: list[str], said: str) -> None:
+    """It is not blamed on an operator."""
+    targets = ["bank.example:8443/*", *more]
+    rules = [{"targets": targets, "actions": [{"id": "waf", "value": "off"}]}]
+    settings = {"page_rules": rules, "migration": {"page_rules": "left_out"}}
+    async with gate(tmp_path, settings=settings) as play:
+        line = await line_of(play)
+    assert (line.verdict, line.causes) == (Verdict.BLOCKED, ["page_rule_pattern"])
+    assert line.reasons[0].startswith(said) and line.reasons[0].endswith(f"({', '.join(targets)})")
+    assert ("star in the middle" in line.reasons[0]) is bool(more)
 
 
 async def test_a_page_rule_that_the_service_has_a_rule_for_blocks_nothing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from edgeshift.areas.waf.bypass_rules import bypasses
 from edgeshift.areas.waf.defaults import Defaults, defaults_of, logs_anyway
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
-from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, skip_rule
+from edgeshift.areas.waf.page_rules import NeedsWildcard, Unwritable, covered, names_port, skip_rule
 from edgeshift.areas.waf.protection import protection_warnings, runs_nothing, unprotected
 from edgeshift.areas.waf.reading import (
     WITHOUT_WINDOW,
@@ -64,6 +64,7 @@ __all__ = [
     "Proposal",
     "Reading",
     "SettingKind",
+    "Unwritable",
     "Verdict",
     "adjust",
     "assess",
@@ -79,6 +80,7 @@ __all__ = [
     "may_send",
     "migrates",
     "migration_state",
+    "names_port",
     "only_logging",
     "page_rule_effects",
     "page_rule_patterns",

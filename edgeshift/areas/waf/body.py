@@ -22,7 +22,7 @@ from edgeshift.areas.waf.answers import (
 )
 from edgeshift.areas.waf.bypass_rules import missing_skips, not_of_firewall_rules
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
-from edgeshift.areas.waf.page_rules import NeedsWildcard, covered, fits_all, skip_rule, turned_on_before
+from edgeshift.areas.waf.page_rules import Unwritable, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
@@ -74,8 +74,8 @@ class Adjustment(Part):
 
 class Proposal(BaseModel):
     """The exact body that would be sent, and what was added to what the service returned, one sentence each.
-    ``unwritable``: URL patterns of page rules for which a rule is missing, since the service knows no
-    operator that says them; such a body is not proposed to anybody.
+    ``unwritable``: URL patterns of page rules for which a rule is missing, since no expression that the
+    service knows says them; such a body is not proposed to anybody.
     """
 
     body: Body
@@ -123,7 +123,7 @@ def propose(
                 continue
             try:
                 skip = skip_rule(pattern, description, turned_on, wildcard=profile.wildcard)
-            except NeedsWildcard as why:
+            except Unwritable as why:
                 unwritable.append(why.pattern)
                 continue
             body["rules"].insert(0, skip)

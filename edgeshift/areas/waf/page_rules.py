@@ -10,15 +10,29 @@ from itertools import takewhile
 from typing import Any
 
 from edgeshift.areas.waf.answers import PageRuleEffect, Reading, page_rule_effects, page_rule_patterns
-from edgeshift.areas.waf.url_patterns import apart, is_about, without_case
+from edgeshift.areas.waf.url_patterns import (
+    apart,
+    host_and_path,
+    is_about,
+    one_star,
+    schemes_of,
+    without_case,
+)
 
 
-class NeedsWildcard(ValueError):
-    """A ``pattern`` of URLs that only the operator ``wildcard`` says, where the service does not know it."""
+class Unwritable(ValueError):
+    """A ``pattern`` of URLs that no expression says."""
+
+    def __init__(self, pattern: str, why: str) -> None:
+        super().__init__(f"{pattern} has {why}")
+        self.pattern = pattern
+
+
+class NeedsWildcard(Unwritable):
+    """One that only the operator ``wildcard`` says, where the service does not know it."""
 
     def __init__(self, pattern: str) -> None:
-        super().__init__(f"{pattern} has a star in its middle")
-        self.pattern = pattern
+        super().__init__(pattern, "a star in its middle")
 
 
 # --- writing them
@@ -29,13 +43,14 @@ def skip_rule(
 ) -> dict[str, Any]:
     """A rule that keeps the managed rules from running on a URL pattern with ``*`` for anything, but for the
     patterns ``excepted``. ``wildcard``: whether the service knows the operator of that name. Raises
-    NeedsWildcard.
+    Unwritable.
 
+    It skips nothing that the page rule did not: of the pattern it may have less, and of an excepted one more.
     A pattern without a path is about the root alone, as it was in the page rule. What the service assigns is
     empty, as in the rules that it returns itself (docs/service.md §2.4).
     """
     tests = [url_test(pattern, wildcard=wildcard)]
-    tests += [f"not ({url_test(other, wildcard=wildcard)})" for other in excepted]
+    tests += [f"not ({url_test(other, wildcard=wildcard, whole=True)})" for other in excepted]
     return {
         "id": "",
         "version": "",
@@ -69,28 +84,46 @@ def _priority(rule: Mapping[str, Any]) -> float:
 
 def fits_all(pattern: str) -> bool:
     """Whether every URL fits a pattern."""
-    return url_test(pattern, wildcard=True) == "true"
+    return not names_port(pattern) and url_test(pattern, wildcard=True) == "true"
 
 
-def url_test(pattern: str, *, wildcard: bool = False) -> str:
+def names_port(pattern: str) -> bool:
+    """Whether a pattern names a port, which ``http.host`` may not have: no expression says it."""
+    return ":" in apart(pattern)[1].partition("/")[0]
+
+
+def url_test(pattern: str, *, wildcard: bool = False, whole: bool = False) -> str:
     """The expression for a URL pattern of a page rule; ``true`` for one that every URL fits. Raises
-    NeedsWildcard.
+    Unwritable.
 
     The page rule's pattern is about the whole URL, with its query string; here host and the rest are tested
-    apart, so that a star in the host ends at the first slash, and nothing is left out that the page rule did
-    not leave out.
+    apart. A star that ends the host may stand for the beginning of the path, too, and any other one of the
+    host ends at the first slash: fewer URLs, and none that does not fit. ``whole``: all that fit, and where
+    the service does not know ``wildcard``, maybe more.
     """
+    if names_port(pattern):
+        raise Unwritable(pattern, "a port in its host")
     scheme, rest = apart(pattern)
-    host, slash, path = rest.partition("/")
+    host, path = host_and_path(rest)
     try:
-        tests = [_test("http.host", host, wildcard=wildcard)]
-        # Every URL has a path that begins with a slash.
-        if (slash or host.strip("*")) and set(path) != {"*"}:
-            tests.append(_test("http.request.uri", _shorter("/" + path), wildcard=wildcard))
+        found = [_parts_test(scheme, host, path, wildcard=wildcard)]
     except NeedsWildcard:
         raise NeedsWildcard(pattern) from None
-    if scheme in ("http", "https"):
-        tests.append("ssl" if scheme == "https" else "not ssl")
+    for star in re.finditer(r"\*(?!$)", host) if whole else ():
+        # It stands for the end of the host, the first slash, and what the path has before the next text.
+        begin, beyond = host[: star.end()], one_star(host[star.start() :] + path)
+        found.append(_parts_test(scheme, begin, beyond, wildcard=wildcard, loosely=True))
+    return " or ".join(f"({one})" for one in found) if len(found) > 1 else found[0]
+
+
+def _parts_test(scheme: str, host: str, path: str, *, wildcard: bool, loosely: bool = False) -> str:
+    """That scheme, host and path fit each a pattern; ``true`` where any do."""
+    tests = [_test("http.host", host, wildcard=wildcard, loosely=loosely)]
+    # Every URL has a path that begins with a slash.
+    if path != "/*":
+        tests.append(_test("http.request.uri", _shorter(path), wildcard=wildcard, loosely=loosely))
+    if len(named := schemes_of(scheme)) == 1:
+        tests.append("ssl" if "https" in named else "not ssl")
     return " and ".join(f"({test})" for test in tests if test) or "true"
 
 
@@ -101,17 +134,23 @@ def _shorter(path: str) -> str:
     return path[1:] if re.fullmatch(r"/\*+[^*/][^*]*\**", path) else path
 
 
-def _test(field: str, pattern: str, *, wildcard: bool) -> str:
-    """That a field fits a pattern, without case, as page rules have it; empty where anything does."""
-    parts = re.split(r"\*+", pattern)
+def _test(field: str, pattern: str, *, wildcard: bool, loosely: bool) -> str:
+    """That a field fits a pattern, without case, as page rules have it; empty where anything does.
+    ``loosely``: without the operator, by its parts in whatever order.
+    """
+    parts = pattern.split("*")
     said = [part for part in parts if part]
     if not said:
         return ""
     if len(said) > 1:
         # The parts in their order, without overlapping: no other operators together say that.
-        if not wildcard:
+        if wildcard:
+            return f"{field} wildcard {_quoted(pattern)}"
+        if not loosely:
             raise NeedsWildcard(pattern)
-        return f"{field} wildcard {_quoted(pattern)}"
+        last = len(parts) - 1
+        alone = ["*" * (at > 0) + part + "*" * (at < last) for at, part in enumerate(parts) if part]
+        return " and ".join(_test(field, one, wildcard=False, loosely=True) for one in alone)
     lowered, text = f"lower({field})", _quoted(without_case(said[0]))
     match (parts[0] == "", parts[-1] == ""):
         case (True, True):

@@ -21,6 +21,16 @@ def apart(pattern: str) -> tuple[str, str]:
     return (found[1].lower(), pattern[found.end() :]) if found else ("", pattern)
 
 
+def schemes_of(scheme: str) -> frozenset[str]:
+    """Those of ``http`` and ``https`` that a pattern's scheme names, with stars: both where it names none."""
+    return _named(scheme or "*") or _SCHEMES
+
+
+def _named(scheme: str) -> frozenset[str]:
+    named = re.compile(scheme.replace("*", ".*"))
+    return frozenset(one for one in _SCHEMES if named.fullmatch(one))
+
+
 def without_case(text: str) -> str:
     """As ``lower()`` of the rules language makes it, which leaves what is not ASCII."""
     return re.sub("[A-Z]+", lambda found: found[0].lower(), text)
@@ -33,29 +43,37 @@ def is_about(expression: str, pattern: str) -> bool:
     Slashes count: ``/admin*`` has URLs that ``/admin/*`` has not.
     """
     scheme, rest = apart(pattern)
-    schemes = frozenset({scheme}) if scheme in _SCHEMES else _SCHEMES
-    host, path = _host_and_path(rest)
+    schemes = schemes_of(scheme)
+    host, path = host_and_path(rest)
     read = _read(expression)
     about = [one.schemes for one in read if one.host.says(host) and one.path.says(path)]
     return schemes in about or frozenset[str]().union(*about) == schemes
 
 
-def _host_and_path(rest: str) -> tuple[str, str]:
-    """Both parts of a pattern that has no scheme; without a path it is the root alone, and a star alone is
-    everything.
+def host_and_path(rest: str) -> tuple[str, str]:
+    """Both parts of a pattern that has no scheme, the second for path and query; without a path it is the
+    root alone, and a star alone is everything.
+
+    A star that ends the host may stand for the beginning of the path as well, so that the path of
+    ``shop.example*/x`` is ``*/x``, and that of ``shop.example*`` is ``*/``.
     """
-    host, slash, path = _stars(rest).partition("/")
-    return host or "*", _from_the_root(f"/{path}" if slash or host.strip("*") else "/*")
+    host, slash, path = one_star(rest).partition("/")
+    if not slash and host in ("", "*"):
+        return "*", "/*"
+    return host or "*", _from_the_root(f"*/{path}" if host.endswith("*") else f"/{path}")
 
 
-def _stars(pattern: str) -> str:
+def one_star(pattern: str) -> str:
+    """The same pattern with one star wherever several follow each other."""
     return re.sub(r"\*+", "*", pattern)
 
 
 def _from_the_root(pattern: str) -> str:
-    """The same pattern of paths in one form: each begins with a slash, so that ``*a`` has no other than
-    ``/*a``. (``/*/a`` has fewer than ``*/a``, which ``/a`` fits, too.)
+    """The same pattern of paths in one form: each begins with a slash, so that neither ``*a`` nor ``*/*a``
+    has any other than ``/*a``. (``/*/a`` has fewer than ``*/a``, which ``/a`` fits, too.)
     """
+    if pattern.startswith("*/*"):
+        return pattern[1:]
     return f"/{pattern}" if re.match(r"\*(?!/)", pattern) else pattern
 
 
@@ -134,9 +152,8 @@ def _of_whole(test: _Test, schemes: frozenset[str]) -> _Urls | None:
     if (not found and not rest.startswith("*")) or ("/" not in rest and not rest.endswith("*")):
         return None
     if found:
-        named = re.compile(found[1].replace("*", ".*"))
-        schemes &= {scheme for scheme in _SCHEMES if named.fullmatch(scheme)}
-    host, path = _host_and_path(rest)
+        schemes &= _named(found[1])
+    host, path = host_and_path(rest)
     return _Urls(schemes, _Test(_HOST, host, test.folded), _Test(_URI, path, test.folded))
 
 
@@ -204,17 +221,17 @@ class _Reader:
                 self._expect(",")
                 text = _literal(self._text())
                 self._expect(")")
-                return _Test(field, _stars(f"{text}*" if call == "starts_with" else f"*{text}"), folded)
+                return _Test(field, one_star(f"{text}*" if call == "starts_with" else f"*{text}"), folded)
         field, folded = self._field()
         if self._take("eq"):
             return _Test(field, _literal(self._text()), folded)
         if self._take("contains"):
-            return _Test(field, _stars(f"*{_literal(self._text())}*"), folded)
+            return _Test(field, one_star(f"*{_literal(self._text())}*"), folded)
         if self._take("matches"):
             return _Test(field, _of_regex(self._text()), folded)
         strict = self._take("strict")
         self._expect("wildcard")
-        pattern = _stars(self._text())
+        pattern = one_star(self._text())
         if "\\" in pattern:
             raise _NotRead
         return _Test(field, pattern, folded) if strict else _Test(field, without_case(pattern))
@@ -274,4 +291,4 @@ def _of_regex(text: str) -> str:
     found = _ANCHORED.fullmatch(text)
     if found is None:
         raise _NotRead
-    return _stars(re.sub(r"\\(.)|\.\*", lambda part: part[1] or "*", found[1]))
+    return one_star(re.sub(r"\\(.)|\.\*", lambda part: part[1] or "*", found[1]))

@@ -88,9 +88,13 @@ def whole_url(pattern: str) -> str:
 
 
 def _scheme_and_rest(pattern: str) -> tuple[str, str]:
-    """A scheme stands at the beginning, where a pattern names one; a query may have a URL of its own."""
+    """A scheme stands at the beginning, where a pattern names one; a query may have a URL of its own. A star
+    alone is anything, and whatever else has no path is about the root.
+    """
     found = re.match(r"([A-Za-z*]*)://", pattern)
     scheme, rest = (found[1], pattern[found.end() :]) if found else ("", pattern)
+    if rest and not rest.strip("*"):
+        return scheme, "*/*"
     return scheme, rest if "/" in rest else f"{rest}/"
 
 
