@@ -107,7 +107,7 @@ def test_a_zone_that_is_named_twice_is_reopened_once(place: Place) -> None:
     """While the campaign runs, and once it has closed: what is counted is zones."""
     twice = ("--zone", "SHOP.example", "--zone", identifier(place, "shop.example"))
     told = place.json("reopen", "one", *twice)
-    assert told["zones"] == ["shop.example"] and "1 zone " in told["text"], told
+    assert told["zones"] == ["shop.example"] and "restarts 1 zone" in told["text"], told
     place.until("one", lambda places: places == {"awaiting": 2, "support": 1})
     place.ok("sign-off", "reject", "two", "--zone", "bar.example", "--by", "ada", "--yes")
     assert place.run("status", "two", "--until", "finished", "--timeout", "3m").code == 0
