@@ -114,13 +114,12 @@ def status(
         shell.print_json({**_json(known, rows, some, narrowed), "note": note})
         return
     plain = not shell.console.encoding.lower().startswith("utf")
-    title = f"edgeshift status {campaign}"
-    if not zone:
+    shown: RenderableType
+    if zone:
+        shown = Group(*_cards(known, rows, some, plain))
+    else:
         shown = _narrow(some) if narrowed else _whole(known, rows, note, plain)
-        _show(shell, shown, export_svg, title)
-        return
-    for card in _cards(known, rows, some, plain):
-        _show(shell, card, export_svg, title)
+    _show(shell, shown, export_svg, f"edgeshift status {campaign}", cards=bool(zone))
 
 
 def _check_timeout(campaign: str, until: Until | None, timeout: str | None) -> None:
@@ -306,8 +305,10 @@ def _json(
     }
 
 
-def _show(shell: Shell, shown: RenderableType, export_svg: Path | None, title: str) -> None:
+def _show(
+    shell: Shell, shown: RenderableType, export_svg: Path | None, title: str, *, cards: bool = False
+) -> None:
     # A card leaves long words whole: a path that is broken cannot be copied.
-    shell.console.print(shown, soft_wrap=isinstance(shown, Card))
+    shell.console.print(shown, soft_wrap=cards)
     if export_svg:
         save_picture(export_svg, shown, title)

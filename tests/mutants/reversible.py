@@ -16,10 +16,10 @@ REVERSIBLE = (
                 "activities/esc/scope.py",
                 """        told = await told_unless_gone(
             self._connections,
-            awaiting(start, prepared, sequence=message.sequence, releases=message.releases, joins=joins),
+            awaiting(start, prepared, sequence=sequence, releases=message.releases, joins=joins),
         )
 """,
-                """        del joins
+                """        del joins, sequence
         told = True
 """,
             ),

@@ -148,7 +148,7 @@ async def test_the_way_back_is_not_called_off(tmp_path: Path) -> None:
 
 async def test_a_look_after_a_validation_ends_when_it_is_called_off(tmp_path: Path) -> None:
     """Its answer is there: whoever pauses the campaign does not wait until it shows."""
-    pacer = Turns(5)
+    pacer = Turns(6)
     async with gate(tmp_path, pacer=pacer) as play:
         message = await play.message(
             play.body,
