@@ -271,6 +271,12 @@ def test_a_skip_rule_that_covers_a_page_rule_fits_all_that_it_fits(
             assert left == [], said
 
 
+def test_a_scheme_of_many_stars_is_read_at_once() -> None:
+    """Each of them would be tried with every length, and the worker would stand still."""
+    pattern = f"{'*' * 1_000}x://shop.example/a"
+    assert "ssl" not in skip_rule(pattern, "many stars", wildcard=True)["expression"]
+
+
 @settings(deadline=None)
 @given(close_patterns)
 def test_the_service_s_own_skip_rule_covers_its_page_rule(pattern: str) -> None:

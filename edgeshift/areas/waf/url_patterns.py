@@ -27,7 +27,8 @@ def schemes_of(scheme: str) -> frozenset[str]:
 
 
 def _named(scheme: str) -> frozenset[str]:
-    named = re.compile(scheme.replace("*", ".*"))
+    # Stars that follow each other would each be tried with every length.
+    named = re.compile(one_star(scheme).replace("*", ".*"))
     return frozenset(one for one in _SCHEMES if named.fullmatch(one))
 
 
