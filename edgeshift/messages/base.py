@@ -94,13 +94,15 @@ class Permit(Message):
 class Answer(Message):
     """A short answer of an update, for people. Of an abort also which targets, by index: ``sent``, whose
     change may be past return; ``in_validation``, which may be left in validation mode. Of a retry or a
-    reopening: ``left``, which were named and do not begin again.
+    reopening: ``left``, which were named and do not begin again. Of a pause: ``overtaken``, that somebody has
+    resumed the campaign by then, or paused it again.
     """
 
     text: str
     sent: tuple[int, ...] = ()
     in_validation: tuple[int, ...] = ()
     left: tuple[int, ...] = ()
+    overtaken: bool = False
 
 
 class Person(Message):

@@ -29,9 +29,6 @@ LOOKS_FOR = 5.0
 LOOKS_EVERY = 1.0
 """Seconds between looks at a campaign that somebody else is pausing."""
 
-PAUSED = "is paused"
-"""How the answer of a campaign begins that stays paused as it was asked to."""
-
 
 class NotTold(TemporalTrouble):
     """It was signed that a campaign stops, and the campaign could not be told."""
@@ -131,7 +128,7 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         if pen is None or not signed:
             raise
         raise NotTold(name, verb, why.text, pen, unread) from why
-    if verb == "pause" and not answer.text.startswith(PAUSED):
+    if answer.overtaken:
         answer = await _paused_by_others(client, name, answer)
     if unsigned is not None:
         raise NotArchived(name, verb, answer, unsigned)
@@ -160,7 +157,7 @@ async def _paused_by_others(client: Client, name: str, answer: Answer) -> Answer
     if found.state == CampaignPhase.ABORTING:
         raise Refused(f"campaign {name} was aborted meanwhile", f"`edgeshift watch {name}` follows its end")
     if found.state == CampaignPhase.PAUSED and found.stopped_by:
-        return Answer(text=f"{PAUSED} by {found.stopped_by}, who paused it again meanwhile")
+        return Answer(text=f"is paused by {found.stopped_by}, who paused it again meanwhile")
     stands: dict[str, str] = {CampaignPhase.HALTED: "is halted", CampaignPhase.PAUSED: "has paused itself"}
     raise Refused(
         f"campaign {name} was resumed meanwhile, and {stands.get(found.state, 'runs')}",

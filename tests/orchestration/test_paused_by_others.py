@@ -180,7 +180,7 @@ async def test_a_pause_that_was_given_again_waits_for_what_is_in_flight(
     states = ["running", "pausing", "pausing", "paused"]
 
     async def told(*what: Any, **how: Any) -> Answer:
-        return Answer(text="is not paused: somebody resumed it, or paused it again, meanwhile")
+        return Answer(text="is not paused: …", overtaken=True)
 
     async def standing(client: Any, name: str) -> Any:
         return SimpleNamespace(state=states.pop(0), stopped_by="bob")

@@ -68,7 +68,8 @@ class Steering:
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         back = await self.take_back_permits()
         if state.paused is not mine:
-            return Answer(text="is not paused: somebody resumed it, or paused it again, meanwhile")
+            text = "is not paused: somebody resumed it, or paused it again, meanwhile"
+            return Answer(text=text, overtaken=True)
         return Answer(text=f"is paused; {back.text}")
 
     def resume(self, message: Person) -> Answer:
