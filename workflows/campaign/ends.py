@@ -4,7 +4,7 @@ what workers have signed of them, and at the close by the service once more.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 from itertools import islice
 
@@ -75,11 +75,12 @@ class Ends:
         state, ledger = self._state, self._state.ledger
         if (pause := state.start.sweep / GATHERS) >= LEAST_PAUSE:
             await workflow.sleep(pause, summary="gather words that zones have ended")
+        words: Iterable[tuple[int, ZoneReport]] = ledger.ended_words.items()
         if not state.beginning.isdisjoint(ledger.ended_words) and workflow.patched("starts-end-before-ends"):
             # A look says nothing of what is just being started, whose words are to be looked into after that.
             await workflow.wait_condition(lambda: not state.beginning.issuperset(ledger.ended_words))
-        begun = (one for one in ledger.ended_words.items() if one[0] not in state.beginning)
-        some = dict(islice(begun, MANY))
+            words = (one for one in words if one[0] not in state.beginning)
+        some = dict(islice(words, MANY))
         found = await self._batches.look_at(list(some), ended=some)
         if found.by_word:
             self._count_words()
