@@ -193,8 +193,11 @@ async def _refuse_gone(
     if not (gone := [one for one in named if one.index not in there][:FEW]):
         return
     for one in gone:
-        # One that is with another campaign is told as that.
-        await operations.zone_state(client, one, command)
+        try:
+            # One that is with another campaign is told as that.
+            await operations.zone_state(client, one, command)
+        except operations.NotFound as why:
+            raise operations.NotFound(f"{why.text}; nothing was signed", why.hint) from None
     raise CommandError(
         f"{', '.join(one.name for one in gone)} {agreed(len(gone), 'does', 'do')} not wait for a sign-off;"
         " nothing was signed",

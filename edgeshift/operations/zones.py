@@ -5,6 +5,7 @@ support did.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,8 +14,8 @@ from shlex import quote
 from temporalio.client import Client
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_name, migration_id
-from edgeshift.model.zone_names import typed_zone
+from edgeshift.model.fleet import CAMPAIGN_NAME, Area, Target, ZoneOutcome, campaign_name, migration_id
+from edgeshift.model.zone_names import goes_by, typed_zone
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
@@ -52,14 +53,13 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -
     """The target that a person names by its name or identifier, a zone or an account. Raises NotFound,
     BadInput where several match.
     """
-    wanted = typed_zone(zone)
     found = [
         (index, target)
         for index, target in enumerate(targets)
-        if wanted in (target.zone.id, target.zone.name.lower())
+        if goes_by(zone, target.zone.name, target.zone.id)
     ]
     if not found:
-        near = near_zone(wanted, [target.zone.name for target in targets])
+        near = near_zone(zone, [target.zone.name for target in targets])
         raise NotFound(
             f"campaign {campaign} has no zone {zone!r}",
             f"did you mean {near}?" if near else "name it as the service does, or by its 32-digit identifier",
@@ -114,8 +114,13 @@ def check_campaign(state: ZoneState, campaign: str, command: str = LOOK) -> None
             f"campaign {campaign} has no attempt at zone {zone} now: the last one is of campaign {other}",
             f"`edgeshift history {quote(zone)}` tells of its attempts",
         )
-    command = command.replace("CAMPAIGN", other).replace("ZONE", quote(zone))
-    raise NotFound(f"zone {zone} is in the hands of campaign {other}", f"edgeshift {command}")
+    if not CAMPAIGN_NAME.fullmatch(other):
+        # Whoever started the workflow may have called it anything: it is no word of a command.
+        hint = f"`edgeshift history {quote(zone)}` tells of its attempts"
+        raise NotFound(f"zone {zone} is in the hands of no campaign of a known name", hint)
+    words = {"CAMPAIGN": other, "ZONE": quote(zone)}
+    offered = re.sub("CAMPAIGN|ZONE", lambda found: words[found[0]], command)
+    raise NotFound(f"zone {zone} is in the hands of campaign {other}", f"edgeshift {offered}")
 
 
 async def zone_state(client: Client, found: FoundZone, command: str = LOOK) -> ZoneState:

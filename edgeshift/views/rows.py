@@ -14,7 +14,7 @@ from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome, workflow_id
 from edgeshift.model.reasons import Reason
-from edgeshift.model.zone_names import typed_zone
+from edgeshift.model.zone_names import goes_by
 from edgeshift.views.words import PLACES, Kind, Look, look, look_ended, unverified
 
 LISTED = (
@@ -140,11 +140,11 @@ def chosen(
 ) -> list[ZoneRow]:
     """The rows of this zone (by name or identifier), this wave and this place, as far as each is given."""
     wanted = _typed(phase.strip())
-    wanted, named = AS_PLACE.get(wanted, wanted), typed_zone(zone)
+    wanted = AS_PLACE.get(wanted, wanted)
     return [
         row
         for row in rows
-        if (not zone or named in (row.name.lower(), row.id))
+        if (not zone or goes_by(zone, row.name, row.id))
         and (wave is None or row.wave == wave)
         and (not wanted or wanted in (row.place, _called(row.place), _called(row.place, row.area)))
     ]

@@ -77,6 +77,23 @@ def test_a_row_is_found_as_a_zone_is(typed: str) -> None:
     assert chosen(ROWS, zone=" ") == []
 
 
+def test_an_account_whose_name_ends_in_a_dot_is_found() -> None:
+    """As it is called, and without the dot."""
+    zone = TARGETS[1].zone.model_copy(update={"name": "Acme Inc."})
+    target, row = TARGETS[1].model_copy(update={"zone": zone}), ROWS[1].model_copy(update={"name": zone.name})
+    for typed in ("Acme Inc.", "acme inc"):
+        assert pick_zone([target], typed, "a", Area.ESC).index == 0
+        assert chosen([row], zone=typed) == [row]
+
+
+@pytest.mark.parametrize("name", ["a;id #", "ZONE-1", ""])
+def test_a_campaign_that_is_called_anything_is_in_no_command(name: str) -> None:
+    """Who starts a workflow under a zone's id may write anything there."""
+    with pytest.raises(NotFound, match="in the hands of no campaign of a known name") as why:
+        check_campaign(state(name), "mine", "sign-off approve CAMPAIGN --zone ZONE")
+    assert why.value.hint == "`edgeshift history inn.example` tells of its attempts"
+
+
 def test_each_zone_of_a_name_has_a_card_whose_commands_work() -> None:
     """Its commands name it by its identifier, and the others' by their names."""
     known: Any = SimpleNamespace(
