@@ -42,6 +42,10 @@ async def read_zone(
         plan = Plan(await plan_now(client, zone, urgent=urgent) or plan)
     if plan is not Plan.ENTERPRISE:
         return log_fields.Reading(plan=plan)
+    return await _rules_and_jobs(client, zone, plan, urgent)
+
+
+async def _rules_and_jobs(client: ServiceClient, zone: Zone, plan: Plan, urgent: bool) -> log_fields.Reading:
     try:
         rulesets, jobs = await together(
             client.rulesets(zone.id, urgent=urgent), client.log_jobs(zone.id, urgent=urgent)
@@ -69,8 +73,12 @@ async def read_zone(
 
 
 async def read_sound(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:
-    """A zone's reading whose rules can be counted and compared. Raises NotUnderstood where they cannot."""
-    reading = await read_zone(client, zone, urgent=urgent)
+    """A zone's reading whose rules can be counted and compared, whatever its plan is by now: that there are
+    none would say that what was sent is undone. Raises NotUnderstood where they cannot, or are not shown.
+    """
+    reading = await _rules_and_jobs(client, zone, zone.plan, urgent)
+    if reading.refused:
+        raise NotUnderstood(reading.refused, call="rulesets.list", outcome=Outcome.READ)
     if odd := log_fields.unsound(reading.rules):
         raise NotUnderstood(odd, call="rulesets.get", outcome=Outcome.READ)
     return reading

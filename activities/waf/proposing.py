@@ -11,7 +11,7 @@ from edgeshift.areas import waf
 from edgeshift.areas.waf.rule_items import DELETION
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Prepared, Step
-from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.digests import Body, digest, fingerprint
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.documents import Proposal, put_proposal
@@ -22,6 +22,9 @@ MOST_PATTERNS_NAMED = 5
 
 MOST_RULES_NAMED = 3
 """Rules that would be replaced that a reason names."""
+
+NOTHING: Body = {"name": "default", "rules": []}
+"""The body of a zone whose configuration is not there yet."""
 
 
 async def prepared_from(
@@ -41,8 +44,16 @@ async def prepared_from(
     if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
         return await _proposed(connections, prepared, zone, spec, reading, assessment)
     if ReasonCode.URI_OVERRIDES in assessment.causes and spec.consents.delete_uri_overrides:
+        rules = await rules_replaced(connections, zone, reading.entry_point, NOTHING)
+        if rules and not spec.consents.replaces_rules(zone):
+            # Nobody should agree to delete those of a zone that could not move afterwards.
+            return prepared.blocked_by(*prepared.why, _replaced(rules))
         return await _deletion(connections, prepared, zone, reading)
     return prepared
+
+
+def _replaced(rules: tuple[str, ...]) -> Reason:
+    return Reason(code=ReasonCode.RULES_REPLACED, count=len(rules), names=rules[:MOST_RULES_NAMED])
 
 
 def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Reason | None:
@@ -52,7 +63,7 @@ def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Rea
     proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
     body = proposal.body
     if proposal.unwritable:
-        return _unwritable(proposal.unwritable)
+        return _unwritable(proposal)
     if waf.is_log_only(body):
         return Reason(code=ReasonCode.LOG_ONLY)
     if waf.unprotected(reading, body) and not spec.consents.leaves_unprotected(zone):
@@ -68,14 +79,20 @@ def may_be_replaced(spec: CampaignSpec, reading: waf.Reading) -> tuple[str, ...]
     return waf.replaced(reading.entry_point, proposal.body)
 
 
-def _unwritable(patterns: tuple[str, ...]) -> Reason:
-    named, ports = patterns[:MOST_PATTERNS_NAMED], sum(map(waf.names_port, patterns))
-    said = ""
-    if ports:
-        said = "a port in the host, which no rule of the new WAF tests"
-    if 0 < ports < len(patterns):
-        said += ", or a star in the middle, which by its profile the service knows no operator for"
-    return Reason(code=ReasonCode.PAGE_RULE_PATTERN, count=len(patterns), names=named, said=said)
+def _unwritable(proposal: waf.Proposal) -> Reason:
+    patterns, long = proposal.unwritable, len(proposal.too_long)
+    ports = sum(map(waf.names_port, patterns))
+    said = ["a port in the host, which no rule of the new WAF tests"] if ports else []
+    if long:
+        said.append("more stars or exceptions than an expression of the new WAF holds")
+    if 0 < ports + long < len(patterns):
+        said.append("a star in the middle, which by its profile the service knows no operator for")
+    return Reason(
+        code=ReasonCode.PAGE_RULE_PATTERN,
+        count=len(patterns),
+        names=patterns[:MOST_PATTERNS_NAMED],
+        said=", or ".join(said),
+    )
 
 
 async def _proposed(
@@ -93,7 +110,7 @@ async def _proposed(
     if waf.unprotected(reading, proposal.body):
         notices = (Reason(code=ReasonCode.UNPROTECTED),)
     if rules := await rules_replaced(connections, zone, reading.entry_point, proposal.body):
-        why = Reason(code=ReasonCode.RULES_REPLACED, count=len(rules), names=rules[:MOST_RULES_NAMED])
+        why = _replaced(rules)
         # One that is in validation is adopted, without a request, and signed by itself.
         if assessment.verdict is waf.Verdict.READY and not spec.consents.replaces_rules(zone):
             return prepared.blocked_by(why)

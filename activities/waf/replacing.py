@@ -5,6 +5,7 @@ proposal, and at the service, before a validation that nobody signs (docs/servic
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from activities.change.area_work import FencedStep, in_time
@@ -15,6 +16,7 @@ from edgeshift.areas import waf
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveMissing
 from edgeshift.stores.documents import Proposal, Snapshot, get_document
 
 _WRITE = (Step.VALIDATE.value, Step.COMMIT.value)
@@ -24,17 +26,22 @@ async def rules_replaced(
     connections: Connections, zone: Zone, stored: Mapping[str, Any] | None, body: Body
 ) -> tuple[str, ...]:
     """The rules of an entry point that this body would replace, and that edgeshift has not written, by the
-    records that workers signed: a few words each. Raises ArchiveError.
+    records that workers signed: a few words each. A record that cannot be read says nothing, so that the
+    rules are told as somebody's. Raises ArchiveError where the archive does not answer.
     """
     if not waf.replaced(stored, body):
         # Most zones have none, and the archive is not asked.
         return ()
-    proposals = {
-        sent.record.proposal
-        async for sent in intents_of(connections, zone, Area.WAF, forgiving=True)
-        if sent.proven and sent.record.step in _WRITE and sent.record.proposal
-    }
-    written = [(await get_document(connections.archive, Proposal, one)).body for one in sorted(proposals)]
+    written = []
+    with suppress(ArchiveCorrupt, ArchiveMissing):
+        proposals = {
+            sent.record.proposal
+            async for sent in intents_of(connections, zone, Area.WAF, forgiving=True, damaged=True)
+            if sent.proven and sent.record.step in _WRITE and sent.record.proposal
+        }
+        for one in sorted(proposals):
+            with suppress(ArchiveCorrupt, ArchiveMissing):
+                written.append((await get_document(connections.archive, Proposal, one)).body)
     return waf.replaced(stored, body, *written)
 
 

@@ -91,9 +91,10 @@ class Prepared(Message):
     way_back: bool = False
     read_at: datetime | None = None
 
-    def blocked_by(self, why: Reason) -> Prepared:
+    def blocked_by(self, *why: Reason) -> Prepared:
         """The same, that cannot go on after all."""
-        update = {"causes": (why.code,), "reasons": (text_of(why),), "why": (why,)}
+        codes, texts = tuple(one.code for one in why), tuple(map(text_of, why))
+        update = {"causes": codes, "reasons": texts, "why": why}
         return self.model_copy(update={"verdict": Verdict.BLOCKED, **update})
 
     @property

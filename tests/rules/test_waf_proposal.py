@@ -161,6 +161,32 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
             skip_rule(pattern, "")
 
 
+def test_more_than_an_expression_holds_is_not_written() -> None:
+    """Many patterns that are excepted, or one with many stars in its host: of each of these the expression
+    says where it may end. The service would refuse what was signed.
+    """
+    off, waf_on = page("*shop.example/*"), {"id": "waf", "value": "on"}
+    many = [
+        {**page(f"*shop.example/section{number}/page*", waf_on), "priority": 9, "id": f"on-{number}"}
+        for number in range(40)
+    ]
+    for profile in (SPECIFICATION, PUBLIC_2025_04):
+        few = propose(Reading(check={}, config=body(execute()), page_rules=[off, *many[:5]]), (), profile)
+        assert len(few.additions) == 1 and not few.unwritable
+        found = propose(Reading(check={}, config=body(execute()), page_rules=[off, *many]), (), profile)
+        assert (
+            (found.body, found.too_long)
+            == (body(execute()), ("*shop.example/*",))
+            == (
+                body(execute()),
+                found.unwritable,
+            )
+        )
+    starred = {**page(f"{'a*' * 60}.example/x", waf_on), "priority": 9}
+    read = Reading(check={}, config=body(execute()), page_rules=[off, starred])
+    assert propose(read, (), PUBLIC_2025_04).too_long == (f"{'a*' * 60}.example/x",)
+
+
 def test_a_port_is_in_no_field_that_a_rule_tests() -> None:
     """A rule about one never holds: the zone is blocked, also where such a pattern is what is excepted."""
     odd = page("https://shop.example:8443/*")

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from activities.snapshots import archive_snapshot
+from activities.waf.proposing import prepared_from
 from activities.waf.zone import read_zone
 from edgeshift.areas.assessment import Verdict
-from edgeshift.messages import ChangeStatus
+from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.fleet import Area, Plan
+from edgeshift.model.reason_codes import ReasonCode
 from tests.service.gate_kit import Gate, gate
 from tests.service.test_waf_plan_lines import line_of
 
@@ -128,3 +130,27 @@ async def test_one_that_was_found_in_validation_with_them_is_committed(tmp_path:
         await given(play, state="validation")
         await read_again(play)
         assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED
+
+
+async def test_a_record_that_cannot_be_read_says_nothing_of_who_wrote_the_rules(tmp_path: Path) -> None:
+    """They are somebody's, and the plan of all the other zones is made."""
+    async with gate(tmp_path) as play:
+        await given(play)
+        await play.connections.archive.create_once(f"intent/{play.zone.id}/waf/junk", b"{")
+        line = await line_of(play)
+    assert (line.verdict, line.causes) == (Verdict.BLOCKED, ["rules_replaced"])
+
+
+async def test_overrides_of_a_zone_with_rules_of_its_own_are_not_deleted_in_vain(tmp_path: Path) -> None:
+    """It could not move afterwards; both reasons are told at once."""
+    overrides = [{"urls": ["bank.example/x"], "groups": {}, "rules": {}}]
+    async with gate(tmp_path, consents={"delete_uri_overrides": True}) as play:
+        await play.control.send("PATCH", f"zones/{play.zone.id}", {"uri_overrides": overrides})
+        reading = await read_zone(await play.connections.service(play.start.spec, play.zone), play.zone)
+        spec = await play.connections.spec(play.start.spec)
+        found = await prepared_from(play.connections, spec, play.zone, reading)
+        assert found.step is Step.DELETE_OVERRIDES and found.digest
+        await given(play)
+        reading = await read_zone(await play.connections.service(play.start.spec, play.zone), play.zone)
+        found = await prepared_from(play.connections, spec, play.zone, reading)
+    assert found.causes == (ReasonCode.URI_OVERRIDES, ReasonCode.RULES_REPLACED) and not found.digest

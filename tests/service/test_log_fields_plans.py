@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from activities.log_fields.changes import LogFieldsWork
-from activities.log_fields.reading import read_zone
+from activities.log_fields.reading import read_sound, read_zone
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import ChangeStatus, Step, ZoneAssessment
@@ -92,3 +92,14 @@ async def test_a_zone_that_is_listed_as_enterprise_is_not_asked(tmp_path: Path) 
         assert (await line_of(writes)).verdict is Verdict.READY
         assert (await writes.whole(Step.COMMIT)).status is ChangeStatus.ANSWERED
         assert await writes.puts("zones.get") == before
+
+
+async def test_what_was_sent_is_looked_for_whatever_plan_is_told_by_then(tmp_path: Path) -> None:
+    """A zone of which no plan is told seemed to have neither fields nor jobs: that what was sent is undone
+    would have been signed.
+    """
+    async with listed_as(tmp_path, Plan.OTHER, None) as writes:
+        assert (await writes.whole(Step.COMMIT)).status is ChangeStatus.ANSWERED
+        await writes.fault("wrong_types", "zones.get", times=None, replace={"/result/plan": {}})
+        reading = await read_sound(writes.client, writes.play.zone)
+        assert reading.rules and reading.jobs

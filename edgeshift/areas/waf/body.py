@@ -22,7 +22,7 @@ from edgeshift.areas.waf.answers import (
 )
 from edgeshift.areas.waf.bypass_rules import missing_skips, not_of_firewall_rules
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
-from edgeshift.areas.waf.page_rules import Unwritable, covered, fits_all, skip_rule, turned_on_before
+from edgeshift.areas.waf.page_rules import TooLong, Unwritable, covered, fits_all, skip_rule, turned_on_before
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
@@ -75,12 +75,14 @@ class Adjustment(Part):
 class Proposal(BaseModel):
     """The exact body that would be sent, and what was added to what the service returned, one sentence each.
     ``unwritable``: URL patterns of page rules for which a rule is missing, since no expression that the
-    service knows says them; such a body is not proposed to anybody.
+    service knows says them; such a body is not proposed to anybody. ``too_long``: those of them whose
+    expression would be longer than the service takes.
     """
 
     body: Body
     additions: tuple[str, ...] = ()
     unwritable: tuple[str, ...] = ()
+    too_long: tuple[str, ...] = ()
 
 
 def may_send(mode: Mode, plan: Plan) -> str | None:
@@ -105,6 +107,7 @@ def propose(
     body: Body = copy.deepcopy({"name": config.get("name") or "default", "rules": config["rules"]})
     additions: list[str] = []
     unwritable: list[str] = []
+    too_long: list[str] = []
     for identifier, skip in missing_skips(reading.firewall_rules, body["rules"]):
         body["rules"].insert(0, skip)
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
@@ -123,8 +126,11 @@ def propose(
                 continue
             try:
                 skip = skip_rule(pattern, description, turned_on, wildcard=profile.wildcard)
+                if len(skip["expression"].encode()) > profile.longest_expression:
+                    raise TooLong(pattern)
             except Unwritable as why:
                 unwritable.append(why.pattern)
+                too_long += [why.pattern] if isinstance(why, TooLong) else []
                 continue
             body["rules"].insert(0, skip)
             others.insert(0, skip)
@@ -133,8 +139,12 @@ def propose(
         if adjust(body, adjustment):
             subject = f"rule {adjustment.rule}" if adjustment.rule else f"ruleset {adjustment.ruleset}"
             additions.append(f"adjusted {subject}")
-    found = tuple(dict.fromkeys(unwritable))
-    return Proposal(body=body, additions=tuple(additions), unwritable=found)
+    return Proposal(
+        body=body,
+        additions=tuple(additions),
+        unwritable=tuple(dict.fromkeys(unwritable)),
+        too_long=tuple(dict.fromkeys(too_long)),
+    )
 
 
 _ID = re.compile("[0-9a-f]{32}")

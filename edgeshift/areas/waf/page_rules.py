@@ -35,6 +35,17 @@ class NeedsWildcard(Unwritable):
         super().__init__(pattern, "a star in its middle")
 
 
+class TooLong(Unwritable):
+    """One whose expression would be longer than the service takes."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(pattern, "more than an expression holds")
+
+
+MOST_HOST_STARS = 8
+"""Stars in the host of an excepted pattern: its expression says where each may end."""
+
+
 # --- writing them
 
 
@@ -89,7 +100,7 @@ def fits_all(pattern: str) -> bool:
 
 def names_port(pattern: str) -> bool:
     """Whether a pattern names a port, which ``http.host`` may not have: no expression says it."""
-    return ":" in apart(pattern)[1].partition("/")[0]
+    return ":" in re.split("[/?]", apart(pattern)[1], maxsplit=1)[0]
 
 
 def url_test(pattern: str, *, wildcard: bool = False, whole: bool = False) -> str:
@@ -109,6 +120,8 @@ def url_test(pattern: str, *, wildcard: bool = False, whole: bool = False) -> st
         found = [_parts_test(scheme, host, path, wildcard=wildcard)]
     except NeedsWildcard:
         raise NeedsWildcard(pattern) from None
+    if whole and host.count("*") > MOST_HOST_STARS:
+        raise TooLong(pattern)
     for star in re.finditer(r"\*(?!$)", host) if whole else ():
         # It stands for the end of the host, the first slash, and what the path has before the next text.
         begin, beyond = host[: star.end()], one_star(host[star.start() :] + path)

@@ -55,5 +55,6 @@ def _does(rule: Any) -> str:
     if not isinstance(rule, Mapping):
         return as_text(rule)[:LONGEST_NAME]
     item = items({"rules": [rule]}, None)[0]
-    does, description = item.title.partition(": ")[2], str(rule.get("description") or "")[:LONGEST_NAME]
+    does = item.title.partition(": ")[2][:LONGEST_NAME]
+    description = str(rule.get("description") or "")[:LONGEST_NAME]
     return f"{does} ({description})" if description else does
