@@ -10,7 +10,6 @@ from edgeshift.areas.waf import (
     MANAGED_RULESET,
     OWASP_RULESET,
     Adjustment,
-    NeedsWildcard,
     Reading,
     adjust,
     covered,
@@ -19,7 +18,6 @@ from edgeshift.areas.waf import (
     with_assigned,
 )
 from edgeshift.model.digests import Body, digest
-from edgeshift.profiles import PUBLIC_2025_04, SPECIFICATION
 
 Json = dict[str, Any]
 
@@ -126,77 +124,6 @@ def test_what_the_service_assigns_is_sent_as_it_is_or_empty(given: Json, sent: t
     (rule,) = found["rules"]
     assert (rule["id"], rule["version"], rule["ref"]) == sent
     assert digest(found) == digest(odd) == digest(body(execute()))
-
-
-def test_proposing_again_from_what_was_proposed_adds_nothing() -> None:
-    """A skip rule that stands there already covers its page rule."""
-    patterns = ("*shop.example/*", "https://shop.example/a*b", "shop.example", "*", "http://Shop.example/A")
-    more = ("*shop*/api/*", "shop.example/Login?next=https://*", 'shop.example/"')
-    for pages in ([page(pattern)] for pattern in (*patterns, *more)):
-        first = propose(Reading(check={}, config=body(execute()), page_rules=pages), (), PUBLIC_2025_04)
-        assert len(first.additions) == 1 and first.unwritable == ()
-        again = propose(Reading(check={}, config=first.body, page_rules=pages), (), PUBLIC_2025_04)
-        assert again.body == first.body and again.additions == ()
-
-
-def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() -> None:
-    """Without it no rule is made that would say less or more, also where such a pattern is what is excepted;
-    with it, or where the service has its own skip rule, nothing is missing.
-    """
-    odd = page("shop.example/a*b")
-    found = propose(Reading(check={}, config=body(execute()), page_rules=[odd]))
-    assert (found.body, found.additions, found.unwritable) == (body(execute()), (), ("shop.example/a*b",))
-    found = propose(Reading(check={}, config=body(execute()), page_rules=[odd]), (), PUBLIC_2025_04)
-    expression = '(lower(http.host) eq "shop.example") and (http.request.uri wildcard "/a*b")'
-    assert found.body["rules"][0]["expression"] == expression and not found.unwritable
-    on = {**page("a*z.example/*", {"id": "waf", "value": "on"}), "priority": 9}
-    found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
-    assert (found.body, found.unwritable) == (body(execute()), ("a*z.example/*",))
-    theirs = skipping('http.request.full_uri wildcard "http*://shop.example/a*b"')
-    config = body(theirs, execute())
-    found = propose(Reading(check={}, config=config, page_rules=[odd]))
-    assert found.body == config and not found.unwritable
-    for pattern in ("a*z.example/*", "a.example/*/feed", "a.example/*/*", "a.example/*a*b"):
-        with pytest.raises(NeedsWildcard, match="star in its middle"):
-            skip_rule(pattern, "")
-
-
-def test_more_than_an_expression_holds_is_not_written() -> None:
-    """Many patterns that are excepted, or one with many stars in its host: of each of these the expression
-    says where it may end. The service would refuse what was signed.
-    """
-    off, waf_on = page("*shop.example/*"), {"id": "waf", "value": "on"}
-    many = [
-        {**page(f"*shop.example/section{number}/page*", waf_on), "priority": 9, "id": f"on-{number}"}
-        for number in range(40)
-    ]
-    for profile in (SPECIFICATION, PUBLIC_2025_04):
-        few = propose(Reading(check={}, config=body(execute()), page_rules=[off, *many[:5]]), (), profile)
-        assert len(few.additions) == 1 and not few.unwritable
-        found = propose(Reading(check={}, config=body(execute()), page_rules=[off, *many]), (), profile)
-        assert (
-            (found.body, found.too_long)
-            == (body(execute()), ("*shop.example/*",))
-            == (
-                body(execute()),
-                found.unwritable,
-            )
-        )
-    starred = {**page(f"{'a*' * 60}.example/x", waf_on), "priority": 9}
-    read = Reading(check={}, config=body(execute()), page_rules=[off, starred])
-    assert propose(read, (), PUBLIC_2025_04).too_long == (f"{'a*' * 60}.example/x",)
-
-
-def test_a_port_is_in_no_field_that_a_rule_tests() -> None:
-    """A rule about one never holds: the zone is blocked, also where such a pattern is what is excepted."""
-    odd = page("https://shop.example:8443/*")
-    for profile in (SPECIFICATION, PUBLIC_2025_04):
-        found = propose(Reading(check={}, config=body(execute()), page_rules=[odd]), (), profile)
-        assert (found.body, found.unwritable) == (body(execute()), ("https://shop.example:8443/*",))
-    on = {**page("shop.example:8443/*", {"id": "waf", "value": "on"}), "priority": 9}
-    found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
-    assert (found.body, found.unwritable) == (body(execute()), ("shop.example:8443/*",))
-    assert propose(Reading(check={}, config=body(execute()), page_rules=[page("a/b:8*")])).additions
 
 
 COVERING = [
