@@ -56,12 +56,23 @@ def _replaced(rules: tuple[str, ...]) -> Reason:
     return Reason(code=ReasonCode.RULES_REPLACED, count=len(rules), names=rules[:MOST_RULES_NAMED])
 
 
-def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Reason | None:
-    """Why the body that follows from a reading is not committed, whoever signs it; None where it may be."""
+def in_the_way(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> tuple[Reason | None, tuple[str, ...]]:
+    """What keeps the body that follows from a reading from being committed, or may do so: why it never is,
+    whoever signs it, or None; and the rules of the new WAF that it would replace, by whomever, a few words
+    each.
+    """
     if reading.config is None or not reading.config.get("rules"):
-        return None
+        return None, ()
     proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
+    return _never_committed(spec, zone, reading, proposal), waf.replaced(reading.entry_point, proposal.body)
+
+
+def _never_committed(
+    spec: CampaignSpec, zone: Zone, reading: waf.Reading, proposal: waf.Proposal
+) -> Reason | None:
     body = proposal.body
+    if not (reading.config or {}).get("rules"):
+        return None
     if proposal.unwritable:
         return _unwritable(proposal)
     if waf.is_log_only(body):
@@ -69,14 +80,6 @@ def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Rea
     if waf.unprotected(reading, body) and not spec.consents.leaves_unprotected(zone):
         return Reason(code=ReasonCode.UNPROTECTED)
     return None
-
-
-def may_be_replaced(spec: CampaignSpec, reading: waf.Reading) -> tuple[str, ...]:
-    """The rules of the new WAF that the zone has and its proposal has not, by whomever, a few words each."""
-    if reading.config is None or not reading.config.get("rules"):
-        return ()
-    proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
-    return waf.replaced(reading.entry_point, proposal.body)
 
 
 def _unwritable(proposal: waf.Proposal) -> Reason:
@@ -103,9 +106,9 @@ async def _proposed(
     reading: waf.Reading,
     assessment: waf.Assessment,
 ) -> Prepared:
-    if (why := never_committed(spec, zone, reading)) is not None:
-        return prepared.blocked_by(why)
     proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
+    if (why := _never_committed(spec, zone, reading, proposal)) is not None:
+        return prepared.blocked_by(why)
     notices: tuple[Reason, ...] = ()
     if waf.unprotected(reading, proposal.body):
         notices = (Reason(code=ReasonCode.UNPROTECTED),)

@@ -17,7 +17,7 @@ from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
-from activities.waf.proposing import may_be_replaced, never_committed, prepared_from
+from activities.waf.proposing import in_the_way, prepared_from
 from activities.zone_plans import plan_now
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
@@ -59,10 +59,10 @@ class WafActivities:
         reading = await read_zone(client, zone)
 
         def decides(found: waf.Reading) -> object:
-            return told(found, profile), never_committed(spec, zone, found), may_be_replaced(spec, found)
+            return told(found, profile), in_the_way(spec, zone, found)
 
         expected = await self._is_expected(start, waf.assess(reading, profile).verdict)
-        if not expected or never_committed(spec, zone, reading) or may_be_replaced(spec, reading):
+        if not expected or any(in_the_way(spec, zone, reading)):
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)

@@ -24,6 +24,7 @@ from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.redacted_path import redacted_path
 from edgeshift.model.validators import NUMBER, UP, Part, listed_once, refuse, right
+from edgeshift.model.zone_names import goes_by
 
 
 class TargetSpec(Part):
@@ -132,7 +133,7 @@ class ConsentSpec(Part):
 
 
 def _is_named(zone: Zone, names: Iterable[str]) -> bool:
-    return not {zone.id, zone.name.lower()}.isdisjoint(name.lower().rstrip(".") for name in names)
+    return any(goes_by(name, zone.name, zone.id) for name in names)
 
 
 class PlanSpec(Part):
