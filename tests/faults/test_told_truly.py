@@ -17,7 +17,7 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.views.comparing import check_campaign
 from tests.forgeries.running.attack import sent
-from tests.harness.aimed.results import Answering, ended_by_word, planted
+from tests.harness.aimed.results import Answering, planted
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import esc_stage, esc_zone
 from tests.harness.disturbances.drifts import set_esc
@@ -35,8 +35,8 @@ async def test_a_word_that_a_zone_has_ended_is_a_note(temporal_client: Client, t
     async with staged(temporal_client, tmp_path, zone("a"), zone("b"), zone("c"), authority=ONE) as stage:
         for short in stage.names:
             await stage.waits(short)
-        await ended_by_word(stage, "a", ZoneOutcome.MIGRATED)
-        await ended_by_word(stage, "b", ZoneOutcome.BLOCKED)
+        await stage.play.say_ended(stage.name("a"), ZoneOutcome.MIGRATED)
+        await stage.play.say_ended(stage.name("b"), ZoneOutcome.BLOCKED)
         seen = await stage.play.until(
             lambda found: sum("said to have ended" in note for note in found.notes) == 2, 30
         )

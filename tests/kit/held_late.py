@@ -12,41 +12,34 @@ from typing import Any
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+from temporalio.worker import ExecuteActivityInput
 
-from edgeshift.messages import DescribedZones
 from edgeshift.rate_limit.circuit import OpenCircuit, Trouble, held
 from tests.kit import Scene, scene
+from tests.kit.around import Around, Work
 from tests.kit.held import set_status
 from tests.kit.queue import on_queue
 from tests.kit.users import begin_held, fleet_of_users
 
 
-class LooksLate(Interceptor):
+class LooksLate(Around):
     """The first look finds calls held, and has no answer before it is told to."""
 
     def __init__(self) -> None:
         self.hold: OpenCircuit | None = None
         self.begun, self.go, self.answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        """The interceptor of one worker's activities."""
-        late = self
-
-        class Inbound(ActivityInboundInterceptor):
-            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                answer = await super().execute_activity(input)
-                if activity.info().activity_type != "describe_zones" or late.begun.is_set():
-                    return answer
-                assert isinstance(answer, DescribedZones)
-                late.begun.set()
-                while not late.go.is_set():
-                    activity.heartbeat()
-                    await asyncio.sleep(0.2)
-                late.answered.set()
-                return answer.model_copy(update={"hold": late.hold})
-
-        return Inbound(next)
+    async def around(self, name: str, asked: ExecuteActivityInput, work: Work) -> Any:
+        """Hold the first look's answer back, which says that calls are held."""
+        answer = await work()
+        if name != "describe_zones" or self.begun.is_set():
+            return answer
+        self.begun.set()
+        while not self.go.is_set():
+            activity.heartbeat()
+            await asyncio.sleep(0.2)
+        self.answered.set()
+        return answer.model_copy(update={"hold": self.hold})
 
 
 @asynccontextmanager

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from temporalio import activity
 from temporalio.client import Client
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+from temporalio.worker import ExecuteActivityInput
 
 from edgeshift.messages import ZonePhase
+from tests.kit.around import Around, Work
 from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import Roster
 
@@ -20,27 +20,20 @@ LONG = "240h"
 """Until the next sweep, longer than a test takes: nothing is found out by one."""
 
 
-class StartsSlowly(Interceptor):
+class StartsSlowly(Around):
     """A batch's zones are started, and the batch does not end before it is told to."""
 
     def __init__(self) -> None:
         self.go, self.looked = asyncio.Event(), asyncio.Event()
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        """The interceptor of one worker's activities."""
-        slowly = self
-
-        class Inbound(ActivityInboundInterceptor):
-            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                answer = await super().execute_activity(input)
-                match activity.info().activity_type:
-                    case "start_zones":
-                        await slowly.go.wait()
-                    case "describe_zones":
-                        slowly.looked.set()
-                return answer
-
-        return Inbound(next)
+    async def around(self, name: str, asked: ExecuteActivityInput, work: Work) -> Any:
+        """Hold the batch's answer back; say that somebody has looked."""
+        answer = await work()
+        if name == "start_zones":
+            await self.go.wait()
+        elif name == "describe_zones":
+            self.looked.set()
+        return answer
 
 
 @asynccontextmanager

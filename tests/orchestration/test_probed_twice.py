@@ -6,36 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio import activity
 from temporalio.client import Client
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+from temporalio.worker import ExecuteActivityInput
 
 from edgeshift.messages import ReportKind, ZoneReport
 from tests.harness.campaigns.stages import esc_stage, esc_zone
+from tests.kit.around import Around, Work
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
 
 
-class DiesOnce(Interceptor):
+class DiesOnce(Around):
     """The first run of an activity does its work, and its answer is lost."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self.died = False
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        """The interceptor of one worker's activities."""
-        once = self
-
-        class Inbound(ActivityInboundInterceptor):
-            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                answer = await super().execute_activity(input)
-                if activity.info().activity_type == once._name and not once.died:
-                    once.died = True
-                    raise RuntimeError("the worker has died")
-                return answer
-
-        return Inbound(next)
+    async def around(self, name: str, asked: ExecuteActivityInput, work: Work) -> Any:
+        """Lose the first answer."""
+        answer = await work()
+        if name == self._name and not self.died:
+            self.died = True
+            raise RuntimeError("the worker has died")
+        return answer
 
 
 async def test_what_the_later_probe_found_is_what_the_campaign_knows(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from edgeshift.messages import ReportKind, ZonePhase, ZoneReport
+from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, campaign_id, quota_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.quota.leases import Quotas
@@ -183,15 +183,7 @@ async def signed(client: Client, folder: Path) -> None:
         for name in "abc":
             await play.zone_until(f"{name}.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
         campaign = client.get_workflow_handle(campaign_id(play.spec.name))
-        word = ZoneReport(
-            campaign_run=(await campaign.describe()).run_id or "",
-            index=0,
-            attempt=1,
-            sequence=60_000,
-            kind=ReportKind.FINISHED,
-            outcome=ZoneOutcome.MIGRATED,
-        )
-        await campaign.signal("zone_report", word)
+        await play.say_ended("a.example", ZoneOutcome.MIGRATED)
         await play.until(lambda found: any("said to have ended" in note for note in found.notes))
         await keep("campaign-late-running", campaign)
         await play.sign_everything()
@@ -211,15 +203,7 @@ async def unread(client: Client, folder: Path) -> None:
         campaign = client.get_workflow_handle(campaign_id(play.spec.name))
         await set_status(play, "expired")
         await play.zone("a.example").terminate("by mistake")
-        word = ZoneReport(
-            campaign_run=(await campaign.describe()).run_id or "",
-            index=0,
-            attempt=1,
-            sequence=60_000,
-            kind=ReportKind.FINISHED,
-            outcome=ZoneOutcome.FAILED,
-        )
-        await campaign.signal("zone_report", word)
+        await play.say_ended("a.example", ZoneOutcome.FAILED)
 
         async def looked() -> bool:
             looks = 0

@@ -16,8 +16,6 @@ from edgeshift.authority.statements import ResultStatement
 from edgeshift.messages import (
     ChangeResult,
     ChangeStatus,
-    ReportKind,
-    ZoneReport,
 )
 from edgeshift.messages.areas.waf import Verification
 from edgeshift.model.fleet import ZoneOutcome
@@ -55,23 +53,6 @@ class Answering(Interceptor):
         return Inbound(next)
 
 
-async def ended_by_word(stage: Stage, short: str, outcome: ZoneOutcome) -> None:
-    """Tell the campaign, as anybody can who reaches Temporal, that a zone has ended."""
-    campaign = stage.play.campaign
-    await campaign.signal(
-        "zone_report",
-        ZoneReport(
-            campaign_run=(await campaign.describe()).run_id or "",
-            index=stage.play.index(stage.name(short)),
-            attempt=1,
-            sequence=60_000,
-            kind=ReportKind.FINISHED,
-            outcome=outcome,
-            reason="forged",
-        ),
-    )
-
-
 async def planted(stage: Stage, short: str, by: str, signer: FileSigner) -> None:
     """Lay a result into the archive that says that a zone was migrated, signed with this key."""
     spec, start = stage.play.spec, stage.play.start
@@ -98,7 +79,7 @@ async def migrated_by_a_word(world: World) -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a"), zone("b")) as stage:
         await waits(stage, "a")
         await waits(stage, "b")
-        await ended_by_word(stage, "a", ZoneOutcome.MIGRATED)
+        await stage.play.say_ended(stage.name("a"), ZoneOutcome.MIGRATED)
         await asyncio.sleep(COUNTED_WITHIN)
         return await judged(stage, PRO, told=await _told_as_migrated(stage))
 

@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from temporalio import activity
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.service import RPCError
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+from temporalio.worker import ExecuteActivityInput
 
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.testbed.invariants import check_rules
@@ -21,6 +20,7 @@ from tests.harness.oracles.judging import NONE, WAITING, broken, ending_of, said
 from tests.harness.oracles.unknowns import met_and_resolved
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
+from tests.kit.around import Around, Work
 from tests.kit.faults import Stage
 
 LATE: dict[str, Any] = {"migration_seconds": 8 * SCALE}
@@ -30,7 +30,7 @@ PATIENCE = 150.0
 """Seconds that anything which is waited for may take on a busy machine."""
 
 
-class Stalled(Interceptor):
+class Stalled(Around):
     """Holds the first run of an activity up before its first line, as a process that gets no processor does,
     until it is let go.
     """
@@ -40,18 +40,12 @@ class Stalled(Interceptor):
         self.begun = asyncio.Event()
         self.go = asyncio.Event()
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        """The interceptor of one worker's activities."""
-        stalled = self
-
-        class Inbound(ActivityInboundInterceptor):
-            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                if activity.info().activity_type == stalled._name and not stalled.begun.is_set():
-                    stalled.begun.set()
-                    await stalled.go.wait()
-                return await super().execute_activity(input)
-
-        return Inbound(next)
+    async def around(self, name: str, asked: ExecuteActivityInput, work: Work) -> Any:
+        """Hold the first one up."""
+        if name == self._name and not self.begun.is_set():
+            self.begun.set()
+            await self.go.wait()
+        return await work()
 
 
 async def judged(
