@@ -86,6 +86,8 @@ class Typing:
             if not name.startswith("EDGESHIFT_") or name == "EDGESHIFT_TEMPORAL_CLI"
         }
         kept |= {"PATH": f"{Path(sys.executable).parent}:{kept['PATH']}", "HOME": str(folder)}
+        # A home of their own, but the ports of the stacks beside are known to both.
+        kept.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
         self.environment = {**kept, "PAGER": "cat", "TERM": "xterm", "COLUMNS": "100", **variables}
 
     def text(self, page: str, begins: str) -> str:

@@ -19,12 +19,22 @@ import pytest
 
 from edgeshift.testbed.invariants.service import load_journal
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
-from edgeshift.testbed.stack import Stack, StackError, StackPaths, read_stack_file, stack
+from edgeshift.testbed.stack import (
+    Stack,
+    StackError,
+    StackPaths,
+    paths,
+    read_stack_file,
+    reserved_ports,
+    stack,
+)
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import credential_specs
 from tests.kit.processes import children, until_gone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack]
+
+free = paths._free
 
 
 def small_fleet(zones: int = 3) -> Fleet:
@@ -108,6 +118,23 @@ async def until_another(child: Child, before: int | None) -> None:
             if child.pid != before and child.ended is None:
                 return
             await asyncio.sleep(0.1)
+
+
+async def test_a_simulator_of_somebody_else_at_its_port_is_not_taken_for_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that took it since the port was chosen: it answers, and it takes the same credentials."""
+    async with stack(tmp_path / "theirs", fleet=small_fleet(), workers=0) as theirs:
+        places = StackPaths(tmp_path / "ours")
+        places.make()
+        taken = httpx.URL(theirs.service).port
+        places.folder.joinpath("ports.json").write_text(json.dumps({"simulator": taken}))
+        monkeypatch.setattr(reserved_ports, "_folders", lambda: iter(()))
+        monkeypatch.setattr(paths, "_free", lambda port: port == taken or free(port))
+        with pytest.raises(StackError, match="the simulator did not start") as refused:
+            async with stack(places.folder, fleet=small_fleet(), workers=0):
+                pass
+        assert any(f"cannot listen on 127.0.0.1:{taken}" in line for line in refused.value.details)
 
 
 async def test_secrets_lie_in_files_for_their_owner_alone(tmp_path: Path) -> None:

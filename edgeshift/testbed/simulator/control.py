@@ -2,6 +2,7 @@
 clients."""
 
 import inspect
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,7 @@ class Control:
         state = self._state
         return {
             "status": "ok",
+            "process": os.getpid(),
             "edge": state.edge_url,
             "now": timestamp(state.clock.now()),
             "time_scale": state.clock.time_scale,

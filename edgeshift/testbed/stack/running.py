@@ -211,11 +211,14 @@ async def _end(tasks: list[asyncio.Task[None]]) -> None:
 
 
 async def _until_ready(simulator: Child, control: Control) -> None:
+    """Wait until it answers, and no other one at its port: a stack of somebody else may have chosen the same
+    port in the same moment. Raises StackError.
+    """
     limit = asyncio.get_running_loop().time() + READY_WITHIN
     while True:
         with contextlib.suppress(ControlError):
-            await control.get("health")
-            return
+            if (await control.get("health")).get("process") == simulator.pid:
+                return
         if simulator.ended is not None or asyncio.get_running_loop().time() > limit:
             raise StackError(
                 "the simulator did not start; its log ends with:",

@@ -191,7 +191,8 @@ async def _ready(
             raise _ended(process.returncode, address, log, begins)
         try:
             client = await Client.connect(address, connect_timeout=timedelta(seconds=2))
-            if await _prepared(client, retention):
+            # Where another server took the port in the same moment, it is that one which answers.
+            if await _prepared(client, retention) and process.returncode is None:
                 return
         except (RPCError, RuntimeError) as error:
             waiting_for = str(error)
