@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id, word
+from edgeshift.service_api.envelope import Envelope, opened, understood_not
 from edgeshift.service_api.errors import NotFound
 from edgeshift.service_api.models import Ruleset
-from edgeshift.service_api.transport import Call
+from edgeshift.service_api.transport import Call, Received
 
 NO_ENTRY_POINT = 10003
 """The code of the 404 that says that a phase has no entry point (docs/service.md §7, observed)."""
@@ -27,15 +28,12 @@ class RulesetCalls(Caller):
         return await self._one(call, Ruleset, urgent=urgent)
 
     async def phase_entry_point(self, zone_id: str, phase: str, *, urgent: bool = False) -> Ruleset | None:
-        """The entry point ruleset of a phase with its rules, or None where there is none."""
+        """The entry point ruleset of a phase with its rules, or None where the service says that there is
+        none. Raises NotUnderstood for a 404 that something between may have answered.
+        """
         call = Call("entrypoint.get", "GET", entry_point_path(zone_id, phase))
-        try:
-            return await self._one(call, Ruleset, urgent=urgent)
-        except NotFound as failure:
-            # Codes and messages may be missing altogether: a 404 without a code says the same.
-            if NO_ENTRY_POINT in failure.codes or not failure.codes:
-                return None
-            raise
+        found = await self._exchanged(call, _entry_point, urgent=urgent)
+        return None if found is None else self._read(call, Ruleset, found.result)
 
     async def create_ruleset(
         self, zone_id: str, body: Mapping[str, Any], *, before_send: BeforeSend | None = None
@@ -79,6 +77,24 @@ class RulesetCalls(Caller):
 def entry_point_path(zone_id: str, phase: str) -> str:
     """Where the entry point of a phase is. Raises InvalidIdentifier."""
     return f"{_path(zone_id)}/phases/{word(phase, 'phase')}/entrypoint"
+
+
+def _entry_point(call: Call, received: Received, *, secrets: tuple[str, ...]) -> Envelope | None:
+    """The answer's envelope, None where it says that there is no entry point."""
+    try:
+        return opened(call, received, secrets=secrets)
+    except NotFound as failure:
+        if NO_ENTRY_POINT in failure.codes:
+            return None
+        if failure.codes:
+            raise
+        # Codes and messages may be missing altogether: the service's 404 without a code says the same. A
+        # page, or whatever else has no envelope, comes from something between, which knows of no rules.
+        document = received.document
+        ours = isinstance(document, dict) and document.get("success") is False
+        if received.body.strip() and not ours:
+            raise understood_not(call, received, "expected the envelope of a 404 of the service") from None
+        return None
 
 
 def _path(zone_id: str, ruleset_id: str | None = None) -> str:

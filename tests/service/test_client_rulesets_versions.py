@@ -108,13 +108,22 @@ async def test_refusals_of_rulesets_have_their_codes(tmp_path: Path) -> None:
             True,
         ),
         (http(404), True),
+        (http(404, refusal({"message": "not found"})), True),
+        (http(404, {**refusal(), "errors": None}), True),
+        (http(404, "<html>not here</html>"), False),
+        (http(404, {"message": "no Route matched with those values"}), False),
+        (http(404, envelope(None)), False),
+        (http(404, refusal({"code": 7003, "message": "no route"})), False),
         (http(404, refusal({"code": 10014, "message": "no such zone"})), False),
         (http(403, refusal({"message": "no"})), False),
         (http(200, envelope([])), False),
+        (http(200, envelope(None)), False),
     ],
 )
 async def test_only_a_404_for_the_entry_point_says_that_there_is_none(answer: bytes, absent: bool) -> None:
-    """Another refusal or another shape is an error, never an empty phase to be filled."""
+    """Another refusal, another shape, or the page of something between is an error, never an empty phase to
+    be filled.
+    """
     async with raw_service(lambda request: answer) as service:
         calls = ServiceClient(service.base_url, Credential(token="t" * 40), pacer=Unpaced())
         async with calls:

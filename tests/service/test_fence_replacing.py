@@ -16,6 +16,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.fleet import Area, Plan
 from edgeshift.model.reason_codes import ReasonCode
+from edgeshift.service_api import ServiceError
 from tests.service.gate_kit import Gate, gate
 from tests.service.test_waf_plan_lines import line_of
 
@@ -107,6 +108,22 @@ async def test_one_odd_answer_holds_no_validation_up(tmp_path: Path) -> None:
         fault = {"kind": "wrong_types", "match": {"call": "entrypoint.get"}, "times": 1}
         await play.control.send("POST", "faults", {**fault, "replace": {"/result/rules": [SKIP]}})
         assert (await play.validate()).status is ChangeStatus.ANSWERED
+
+
+@PLANS
+async def test_a_page_of_something_between_says_of_no_zone_that_it_has_none(
+    plan: Plan, tmp_path: Path
+) -> None:
+    """Its plan is made of another reading, and nothing is sent by such a one."""
+    fault = {"kind": "not_json", "status": 404, "body": "<html>not here</html>"}
+    async with gate(tmp_path, plan=plan) as play:
+        await given(play)
+        await play.control.send("POST", "faults", {**fault, "match": {"call": "entrypoint.get"}})
+        with pytest.raises(ServiceError):
+            await line_of(play)
+        if plan is Plan.ENTERPRISE:
+            assert (await play.validate()).status is not ChangeStatus.ANSWERED
+        assert await play.sent() == []
 
 
 @PLANS
