@@ -17,6 +17,9 @@ from edgeshift.profiles import SPECIFICATION
 listed = partial(log_fields.listed, profile=SPECIFICATION)
 
 
+RECEIVED = "https://api.example/client/v4/zones/1/logs/received"
+
+
 def job(options: str | None, **more: Any) -> dict[str, Any]:
     return {"id": 7, "dataset": "http_requests", "enabled": True, "logpull_options": options, **more}
 
@@ -51,10 +54,13 @@ def test_only_what_is_needed_is_asked_of_a_job() -> None:
         ),
         ("fields=RayID,", "fields=RayID,Cookies"),
         ("fields=cookies", "fields=cookies,Cookies"),
+        ("?fields=RayID&sample=0.1", "?fields=RayID,Cookies&sample=0.1"),
+        (f"{RECEIVED}?start=1&fields=RayID", f"{RECEIVED}?start=1&fields=RayID,Cookies"),
+        ("fields=RayID&note=a?b", "fields=RayID,Cookies&note=a?b"),
     ],
 )
 def test_a_field_is_added_and_all_else_kept_to_the_letter(before: str, after: str | None) -> None:
-    """Options that are not known, their order, how commas are written."""
+    """Options that are not known, their order, how commas are written, and the address of a pull."""
     assert updated(job(before), ["Cookies"]) == after
 
 
@@ -65,6 +71,9 @@ def test_a_field_is_added_and_all_else_kept_to_the_letter(before: str, after: st
         ("", "no fields="),
         ("timestamps=rfc3339", "no fields="),
         ("fields=", "no fields="),
+        ("?", "no fields="),
+        (RECEIVED, "no fields="),
+        ("?fields=RayID&fields=ClientIP", "twice"),
         ("fields=RayID&fields=ClientIP", "twice"),
     ],
 )
@@ -79,13 +88,16 @@ names = st.lists(st.sampled_from(["RayID", "ClientIP", "Cookies", "RequestHeader
 others = st.lists(st.sampled_from(["timestamps=rfc3339", "sample_rate=1", "odd", "k=v%20w"]), unique=True)
 
 
-@given(names, others, st.integers(0, 4), st.sampled_from([",", "%2C"]))
+heads = st.sampled_from(["", "?", f"{RECEIVED}?"])
+
+
+@given(heads, names, others, st.integers(0, 4), st.sampled_from([",", "%2C"]))
 def test_what_is_added_can_be_taken_out_again(
-    fields: list[str], parts: list[str], place: int, comma: str
+    head: str, fields: list[str], parts: list[str], place: int, comma: str
 ) -> None:
     """Whatever the job had: afterwards the string is what it was, to the letter."""
     parts.insert(place, f"fields={comma.join(fields)}")
-    before = "&".join(parts)
+    before = head + "&".join(parts)
     assert str(Options.of(before)) == before
     after = updated(job(before), ["Cookies", "ResponseHeaders"]) or before
     assert {*fields, "Cookies", "ResponseHeaders"} == set(listed(job(after)))

@@ -167,14 +167,29 @@ def test_people_are_warned_of_what_logs_will_not_show() -> None:
     there = reading(
         transforms={"http_request_late_transform": [{"enabled": True, "action_parameters": change}]},
         ruleset=ruleset(theirs("x-gone", enabled=False)),
-        jobs=[job("fields=RayID&sample_rate=0.5", error_message="no", last_error="yesterday")],
+        jobs=[job("fields=RayID&sample=0.5", error_message="no", last_error="yesterday")],
     )
     wanted = FieldSet(request_headers=("x-a", "x-gone", "authorization"), response_headers=("set-cookie",))
     found = "\n".join(assess(there, ZONE, wanted, None).warnings)
     assert "x-a: a rule of the phase http_request_late_transform" in found
     assert "x-gone: a rule of the phase" not in found and "turned it off" in found
     assert "authorization carries credentials" in found and "only the first one" in found
-    assert "sample_rate=0.5" in found and "failed last, at yesterday" in found
+    assert "(sample=0.5)" in found and "failed last, at yesterday" in found
+
+
+@pytest.mark.parametrize("options", ["", "&sample=1", "&sample=1.0", "&sample_rate=1", "&sampled=0.5"])
+def test_a_job_that_pushes_every_request_is_no_warning(options: str) -> None:
+    """Whether it says so or not."""
+    there = reading(jobs=[job(f"?fields=RayID{options}")])
+    assert assess(there, ZONE, FieldSet(request_headers=("x-a",)), None).warnings == ()
+
+
+@pytest.mark.parametrize("headers", [["x-a"], "x-a", 7, None])
+def test_headers_of_a_transform_that_are_no_object_are_passed_over(headers: object) -> None:
+    """Another form is no reason to tell nothing of the zone."""
+    rule = {"enabled": True, "action_parameters": {"headers": headers}}
+    there = reading(transforms={"http_request_late_transform": [rule]})
+    assert assess(there, ZONE, FieldSet(request_headers=("x-a",)), None).warnings == ()
 
 
 def test_what_is_signed_is_the_end_state() -> None:

@@ -209,15 +209,28 @@ async def test_only_enabled_jobs_of_the_dataset_and_zone_push(tmp_path: Path) ->
         assert len(await logged(call, an_exchange(call.ids["enterprise"]))) == 1
 
 
-async def test_a_sample_is_the_same_part_of_the_requests(tmp_path: Path) -> None:
-    """`sample_rate` leaves about that part, chosen by the ray."""
+@pytest.mark.parametrize("name", ["sample", "sample_rate"])
+async def test_a_sample_is_the_same_part_of_the_requests(name: str, tmp_path: Path) -> None:
+    """`sample` leaves about that part, chosen by the ray; so does the name that `output_options` have."""
     async with simulated(tmp_path) as call:
-        await a_job(call, "fields=RayID&sample_rate=0.25")
+        await a_job(call, f"fields=RayID&{name}=0.25")
         zone = call.ids["enterprise"]
         first = await logged(call, *(an_exchange(zone, number) for number in range(400)))
         assert 60 <= len(first) <= 140
         again = await logged(call, *(an_exchange(zone, number) for number in range(400)))
         assert [one["RayID"] for one in again] == [one["RayID"] for one in first] * 2
+
+
+@pytest.mark.parametrize("head", ["?", "https://api.example/client/v4/zones/1/logs/received?"])
+async def test_an_address_of_a_pull_says_what_is_pushed(head: str, tmp_path: Path) -> None:
+    """The whole of it, or its query alone; it is answered as it was sent, and the journal has its options."""
+    async with simulated(tmp_path) as call:
+        made = await a_job(call, f"{head}fields=RayID&timestamps=unix")
+        assert made["logpull_options"] == f"{head}fields=RayID&timestamps=unix"
+        found = await logged(call, an_exchange(call.ids["enterprise"]))
+        assert [list(one) for one in found] == [["RayID"]]
+        (entry,) = await call.journal(call="logpush.jobs.create")
+        assert entry["log_job"]["sent"]["options"] == {"fields": "RayID", "timestamps": "unix"}
 
 
 async def test_batches_leave_by_time(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ of it (docs/service.md §2.3). Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
 _FIELDS = "fields"
 _COMMAS = (",", "%2C", "%2c")
 _NAMES = "field_names"
+_EVERY_REQUEST = (None, "1", "1.0")
 
 
 class OddOptions(ValueError):
@@ -20,17 +21,24 @@ class OddOptions(ValueError):
 
 @dataclass(frozen=True)
 class Options:
-    """A job's ``logpull_options``: its parts as they stand, in their order."""
+    """A job's ``logpull_options``: its parts as they stand, in their order. ``head``: what comes before them
+    where it is the address of a pull, to its question mark, or a question mark alone.
+    """
 
     parts: tuple[str, ...]
+    head: str = ""
 
     @classmethod
     def of(cls, text: str | None) -> Options:
         """The parts of the string; of None and of the empty string there are none."""
-        return cls(tuple((text or "").split("&")) if text else ())
+        address, mark, query = (text or "").partition("?")
+        if not mark or "=" in address or "&" in address:
+            # A question mark further on is one of a value.
+            address, mark, query = "", "", text or ""
+        return cls(tuple(query.split("&")) if query else (), address + mark)
 
     def __str__(self) -> str:
-        return "&".join(self.parts)
+        return self.head + "&".join(self.parts)
 
     @property
     def body(self) -> dict[str, Any]:
@@ -44,6 +52,13 @@ class Options:
             if unquote(name) == key:
                 return unquote(value)
         return None
+
+    @property
+    def sample(self) -> str:
+        """The parameter by which a part of the requests alone is pushed, such as ``sample=0.1``; empty where
+        none says so.
+        """
+        return _sample(self, "sample", "sample_rate")
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -86,7 +101,7 @@ class Options:
         return self._changed(place, f"{key}={comma.join(left)}")
 
     def _changed(self, place: int, part: str) -> Options:
-        return Options((*self.parts[:place], part, *self.parts[place + 1 :]))
+        return replace(self, parts=(*self.parts[:place], part, *self.parts[place + 1 :]))
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,11 @@ class OutputOptions:
         """The value of an option, as text."""
         found = self.given.get(key)
         return None if found is None else str(found)
+
+    @property
+    def sample(self) -> str:
+        """The option by which a part of the requests alone is pushed, as in a string."""
+        return _sample(self, "sample_rate")
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -146,3 +166,8 @@ class OutputOptions:
 
     def _listing(self, names: list[str]) -> OutputOptions:
         return OutputOptions({**self.given, _NAMES: names})
+
+
+def _sample(options: Options | OutputOptions, *names: str) -> str:
+    found = ((name, options.get(name)) for name in names)
+    return next((f"{name}={rate}" for name, rate in found if rate not in _EVERY_REQUEST), "")

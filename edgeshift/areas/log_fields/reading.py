@@ -245,11 +245,8 @@ def warnings(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> tup
     for one in reading.jobs:
         if not pushes(one):
             continue
-        rate = options_of(one, profile).get("sample_rate")
-        if rate not in (None, "1", "1.0"):
-            found.append(
-                f"log job {one.get('id')} pushes a sample of the requests alone (sample_rate={rate})"
-            )
+        if sample := options_of(one, profile).sample:
+            found.append(f"log job {one.get('id')} pushes a sample of the requests alone ({sample})")
         if one.get("error_message"):
             found.append(
                 f"log job {one.get('id')} failed last, at {one.get('last_error')}: its entries may not come"
@@ -272,7 +269,9 @@ def set_by_transform(field: CustomField, transforms: Mapping[str, Sequence[Mappi
         if TRANSFORM_PHASES.get(phase) is not field.kind:
             continue
         for rule in rules:
-            headers = (rule.get("action_parameters") or {}).get("headers") or {}
+            headers = (rule.get("action_parameters") or {}).get("headers")
+            if not isinstance(headers, Mapping):
+                continue
             operations = {str(name).lower(): change for name, change in headers.items()}
             change = operations.get(field.name)
             if rule.get("enabled", True) is False or not isinstance(change, Mapping):

@@ -5,6 +5,7 @@ custom log fields, log jobs, and the secrets that must be nowhere else.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
@@ -47,7 +48,9 @@ class KeptLogFields:
 
 
 def _job(document: dict[str, Any]) -> dict[str, Any]:
-    options = dict(parse_qsl(document.get("logpull_options") or "", keep_blank_values=True))
+    # It may be the address of a pull, or its query with the question mark.
+    text = re.sub(r"^[^=&?]*\?", "", document.get("logpull_options") or "")
+    options = dict(parse_qsl(text, keep_blank_values=True))
     if output := document.get("output_options"):
         options = {"fields": ",".join(output.get("field_names") or ())}
     return {key: document.get(key) for key in ("dataset", "enabled", "name")} | {"options": options}

@@ -6,13 +6,13 @@ after.
 """
 
 from typing import Any
-from urllib.parse import parse_qsl
 
 from edgeshift.testbed.simulator.answers import Answer, ApiError
 from edgeshift.testbed.simulator.calls import Call
 from edgeshift.testbed.simulator.esc_settings import account_scope, zone_scope
 from edgeshift.testbed.simulator.journal import JournalEntry
 from edgeshift.testbed.simulator.log_fields import PHASE
+from edgeshift.testbed.simulator.logs.pull_options import parameters
 
 _LOG_CALLS = ("rulesets.", "entrypoint.")
 _JOB_CHANGES = ("logpush.jobs.update", "logpush.jobs.delete")
@@ -148,7 +148,7 @@ def _settings(job: Described) -> Described:
     if isinstance(output, dict):
         found["options"] = told(output)
     elif isinstance(options, str):
-        found["options"] = dict(parse_qsl(options, keep_blank_values=True))
+        found["options"] = dict(parameters(options))
     return found
 
 

@@ -26,7 +26,7 @@ def parsed(text: str | None, dataset: str, *, any_field: bool = False) -> PullOp
     wrong.
     """
     given: dict[str, str] = {}
-    for key, value in parse_qsl(text or "", keep_blank_values=True):
+    for key, value in parameters(text):
         if key in given:
             raise ValueError(f"{key[:40]} is given twice")
         given[key] = value
@@ -34,7 +34,16 @@ def parsed(text: str | None, dataset: str, *, any_field: bool = False) -> PullOp
     if timestamps not in get_args(Timestamps):
         raise ValueError(f"timestamps must be one of {', '.join(get_args(Timestamps))}")
     fields = _fields(given["fields"], dataset, any_field) if "fields" in given else DEFAULT_FIELDS
-    return PullOptions(fields, cast(Timestamps, timestamps), _rate(given.get("sample_rate", "1")))
+    name = "sample" if "sample" in given else "sample_rate"
+    return PullOptions(fields, cast(Timestamps, timestamps), _rate(name, given.get(name, "1")))
+
+
+def parameters(text: str | None) -> list[tuple[str, str]]:
+    """The parameters of such a string in their order. It may be the address of a pull, or its query with the
+    question mark."""
+    address, mark, query = (text or "").partition("?")
+    is_address = mark and not {"=", "&"} & set(address)
+    return parse_qsl(query if is_address else text or "", keep_blank_values=True)
 
 
 def _fields(text: str, dataset: str, any_field: bool) -> tuple[str, ...]:
@@ -44,11 +53,11 @@ def _fields(text: str, dataset: str, any_field: bool) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _rate(text: str) -> float:
+def _rate(name: str, text: str) -> float:
     try:
         rate = float(text)
     except ValueError:
         rate = 0.0
     if not 0 < rate <= 1:
-        raise ValueError("sample_rate must be a number greater than 0 and at most 1")
+        raise ValueError(f"{name} must be a number greater than 0 and at most 1")
     return rate
