@@ -218,7 +218,9 @@ def test_the_managed_ruleset_lists_what_its_rules_do_by_default() -> None:
 
 
 def test_skip_rules_of_every_form() -> None:
-    """The current ruleset, whole managed rulesets, or single rules of one; where the expression matches."""
+    """The current ruleset or its phase, whole managed rulesets, or single rules of one, which several skip
+    rules name together; where the expression matches.
+    """
     execute = managed()["rules"][0]
     rule = new_rule_id("probe-git")
 
@@ -232,5 +234,11 @@ def test_skip_rules_of_every_form() -> None:
     assert new(skipping({"rulesets": [MANAGED_RULESET]}), shape) == []
     assert new(skipping({"rulesets": [OWASP_RULESET]}), shape) == [(rule, "block")]
     assert new(skipping({"rules": {MANAGED_RULESET: [rule]}}), shape) == []
+    (first, _), (second, _) = (
+        skipping({"rules": {MANAGED_RULESET: names}})["rules"] for names in ([rule], ["another"])
+    )
+    assert new({"rules": [first, second, execute]}, shape) == []
+    assert new(skipping({"phases": ["http_request_firewall_managed"]}), shape) == []
+    assert new(skipping({"phases": ["http_request_firewall_custom"]}), shape) == [(rule, "block")]
     assert new({"rules": [{**execute, "enabled": False}]}, shape) == []
     assert new(skipping({"ruleset": "current"}, "no such expression"), shape) == [(rule, "block")]

@@ -5,6 +5,7 @@ sensitivity. The new one: the entry point's rules in order, with their overrides
 ends it.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +32,7 @@ from edgeshift.testbed.simulator.expressions import (
 )
 from edgeshift.testbed.simulator.fleet_models import FleetZone
 from edgeshift.testbed.simulator.previous_waf import effective_modes
+from edgeshift.testbed.simulator.rulesets import MANAGED_PHASE
 from edgeshift.testbed.simulator.signatures import Hits, Shape, Signature, hits
 
 TERMINATING = frozenset({"block", "challenge", "js_challenge", "managed_challenge"})
@@ -129,23 +131,23 @@ class NewWaf:
         """Its verdicts in order; at most the last one terminates."""
         found: list[Verdict] = []
         skipped: set[str] = set()
-        skipped_rules: dict[str, list[str]] = {}
+        skipped_rules: defaultdict[str, set[str]] = defaultdict(set)
         for test, rule in self._steps:
             parameters = rule.get("action_parameters") or {}
             if rule.get("action") not in ("skip", "execute") or not test(values):
                 continue
             if rule["action"] == "skip":
-                if parameters.get("ruleset") == "current":
+                phases = parameters.get("phases") or ()
+                if parameters.get("ruleset") == "current" or MANAGED_PHASE in phases:
                     return found
                 skipped.update(parameters.get("rulesets") or ())
-                skipped_rules.update(parameters.get("rules") or {})
+                for named, rules in (parameters.get("rules") or {}).items():
+                    skipped_rules[named].update(rules)
                 continue
             ruleset = str(parameters.get("id"))
             if ruleset in skipped:
                 continue
-            settings = _Overrides(
-                parameters.get("overrides") or {}, frozenset(skipped_rules.get(ruleset) or ())
-            )
+            settings = _Overrides(parameters.get("overrides") or {}, frozenset(skipped_rules[ruleset]))
             core, provider = hits_of(shape)
             if ruleset == MANAGED_RULESET:
                 found += _managed_verdicts(provider, settings)
