@@ -19,8 +19,17 @@ from edgeshift.testbed.simulator.database import FILE_NAME, DataFolderError
 from edgeshift.testbed.simulator.fleet_file import dump_fleet
 from edgeshift.testbed.simulator.journal import body_digest, is_log_only
 from edgeshift.testbed.simulator.server import ListenError, listen, running
-from tests.service.simulated import STRICT, MovableTime, a_fleet, log_only, simulated
+from tests.service.simulated import (
+    ENTRY_POINT,
+    MANAGED_RULESET,
+    STRICT,
+    MovableTime,
+    a_fleet,
+    log_only,
+    simulated,
+)
 
+CUSTOM = "/rulesets/phases/http_request_firewall_custom/entrypoint"
 ONE_RULE = {"name": "default", "rules": [{"action": "execute", "action_parameters": {"id": "x"}}]}
 
 
@@ -110,6 +119,35 @@ def test_log_only_means_every_managed_ruleset_logs() -> None:
     assert not is_log_only({"rules": [logging, {"action": "execute", "action_parameters": {}}]})
     assert not is_log_only({"rules": [excepted]})
     assert not is_log_only({"rules": []})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"rules": [{"action": "execute", "expression": "true", "action_parameters": {"id": "%s",'
+        b' "overrides": {"action": "log", "rules": 5}}}]}' % MANAGED_RULESET.encode(),
+        b'{"rules": [{"action": "execute", "expression": "true", "action_parameters": {"id": {}}}]}',
+        b'{"rules": [{"action": "skip", "expression": "true", "action_parameters": {"rulesets": 5}}]}',
+        b'{"description": "\\ud800", "rules": []}',
+        b'{"rules": [], "\\uDC00": 1}',
+        *(
+            b'{"rules": [{"action": "block", "expression": "ssl", "action_parameters": {"n": %s}}]}' % number
+            for number in (b"1e999", b"-1e999", b"NaN")
+        ),
+        b'{"rules": [], "more": %s}' % (b"[" * 900 + b"]" * 900),
+        b"\xff",
+    ],
+)
+async def test_malformed_bodies_are_refused_and_in_the_journal(body: bytes, tmp_path: Path) -> None:
+    """With or without the migration; nothing of the simulator fails by them."""
+    async with simulated(tmp_path) as call:
+        kind = {**call.headers("ada-token"), "content-type": "application/json"}
+        zone = f"{call.server.base_url}/zones/{call.ids['enterprise']}"
+        for path in (CUSTOM, f"{ENTRY_POINT}?waf_migration=validation&phase_two=1"):
+            answer = await call.http.put(zone + path, content=body, headers=kind)
+            assert answer.status_code == 400 and "cf-ray" in answer.headers
+        kept = await call.journal(call="entrypoint.put")
+        assert [(one["status"], one["fault"], one["log_only"]) for one in kept] == [(400, None, False)] * 2
 
 
 async def test_the_control_api_changes_zones_for_drift_and_support(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from edgeshift.testbed.simulator.equivalent import OWASP_RULESET
 from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, STRICT, Caller, Json, in_process
 
 CUSTOM = "/rulesets/phases/http_request_firewall_custom/entrypoint"
+SKIP = {"action": "skip", "expression": "true"}
 BLOCK = {"action": "block", "expression": 'http.host eq "a.example"'}
 
 
@@ -134,6 +135,27 @@ async def test_a_phase_needs_the_plan_and_the_migration(tmp_path: Path) -> None:
             },
             "/rules/0/action_parameters/overrides/categories/0/score_threshold",
         ),
+        (
+            {"action": "execute", "expression": "true", "action_parameters": {"id": []}},
+            "/rules/0/action_parameters/id",
+        ),
+        *(
+            (
+                {**SKIP, "action_parameters": {"ruleset": "current", key: value}},
+                f"/rules/0/action_parameters/{key}",
+            )
+            for key, value in (
+                ("ruleset", 5),
+                ("rulesets", 5),
+                ("rulesets", [MANAGED_RULESET, {}]),
+                ("phases", "http_request_firewall_managed"),
+                ("products", [[]]),
+                ("rules", ["x"]),
+                ("rules", {MANAGED_RULESET: "x"}),
+                ("rules", {MANAGED_RULESET: [5]}),
+            )
+        ),
+        ({**SKIP, "action_parameters": {}}, "/rules/0/action_parameters"),
         ("not an object", "/rules/0"),
     ],
 )

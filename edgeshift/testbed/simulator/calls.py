@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import ceil
+from math import ceil, isfinite
 from typing import TYPE_CHECKING
 
 from edgeshift.testbed.simulator.answers import (
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from edgeshift.testbed.simulator.state import State
 
 BASE_PATH = "/client/v4"
+DEEPEST = 100
+"""Levels of objects and arrays in each other that a body can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +110,36 @@ Refuser = Callable[[int, list[Json], dict[str, str] | None], Answer]
 
 
 def parse_json(body: bytes) -> Json:
-    """Strict JSON in UTF-8: no NaN, no Infinity. Raises ValueError (also for too deep a nesting)."""
+    """Strict JSON in UTF-8: no NaN, no Infinity, by whatever number, no half of a character. Raises
+    ValueError (also for more than DEEPEST levels)."""
 
     def no_constant(name: str) -> Json:
         raise ValueError(f"{name} is not JSON")
 
+    def finite(text: str) -> float:
+        number = float(text)
+        return number if isfinite(number) else no_constant(text)
+
+    text = body.decode("utf-8")
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=no_constant)
+        found = json.loads(text, parse_constant=no_constant, parse_float=finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if text.count("[") + text.count("{") > DEEPEST and _levels(found) > DEEPEST:
+        raise ValueError("nested too deeply")
+    if "\\u" in text:
+        # An escape can be half of a character, which can be neither stored nor sent.
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    return found
+
+
+def _levels(document: Json) -> int:
+    """How many objects and arrays are in each other."""
+    levels, there = 0, [document]
+    while there := [one for one in there if isinstance(one, dict | list)]:
+        levels += 1
+        there = [inner for one in there for inner in (one.values() if isinstance(one, dict) else one)]
+    return levels
 
 
 class Routes:

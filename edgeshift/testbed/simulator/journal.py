@@ -102,10 +102,9 @@ def _logs(rule: dict[str, Any]) -> bool:
     overrides = parameters.get("overrides") if isinstance(parameters, dict) else None
     if not isinstance(overrides, dict) or overrides.get("action") != "log":
         return False
-    return all(
-        isinstance(inner, dict) and inner.get("action", "log") == "log"
-        for key in ("rules", "categories")
-        for inner in overrides.get(key) or []
+    inner = [overrides.get(key) or [] for key in ("rules", "categories")]
+    return all(isinstance(listed, list) for listed in inner) and all(
+        isinstance(one, dict) and one.get("action", "log") == "log" for listed in inner for one in listed
     )
 
 

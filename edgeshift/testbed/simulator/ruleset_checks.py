@@ -158,8 +158,9 @@ def _execute_errors(parameters: Json, pointer: str) -> list[Json]:
     if not isinstance(parameters, dict):
         return [wrong(parameters, "action_parameters", "it must be an object with an id", pointer)]
     errors: list[Json] = []
-    if parameters.get("id") not in MANAGED_RULESETS:
-        errors.append(wrong(parameters.get("id"), "id", "it is not a managed ruleset", f"{pointer}/id"))
+    ruleset = parameters.get("id")
+    if not isinstance(ruleset, str) or ruleset not in MANAGED_RULESETS:
+        errors.append(wrong(ruleset, "id", "it is not a managed ruleset", f"{pointer}/id"))
     overrides = parameters.get("overrides", {})
     if not isinstance(overrides, dict):
         return [*errors, wrong(overrides, "overrides", "it must be an object", f"{pointer}/overrides")]
@@ -200,9 +201,25 @@ def _override_errors(entry: dict[str, Json], pointer: str, *, scores: bool) -> l
 
 def _skip_errors(parameters: Json, pointer: str) -> list[Json]:
     keys = ("ruleset", "rulesets", "rules", "phases", "products")
-    if isinstance(parameters, dict) and any(parameters.get(key) for key in keys):
-        return []
-    return [wrong(parameters, "action_parameters", f"it must have one of {', '.join(keys)}", pointer)]
+    if not isinstance(parameters, dict) or not any(parameters.get(key) for key in keys):
+        return [wrong(parameters, "action_parameters", f"it must have one of {', '.join(keys)}", pointer)]
+    errors: list[Json] = []
+    for key in keys:
+        value = parameters.get(key)
+        if key == "ruleset":
+            why = None if isinstance(value, str) else "it must be a string"
+        elif key == "rules":
+            named = isinstance(value, dict) and all(_are_names(one) for one in value.values())
+            why = None if named else "it must be an object with an array of rules for each ruleset"
+        else:
+            why = None if _are_names(value) else "it must be an array of strings"
+        if key in parameters and why is not None:
+            errors.append(wrong(value, key, why, f"{pointer}/{key}"))
+    return errors
+
+
+def _are_names(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def expression_problem(text: str) -> str | None:

@@ -159,6 +159,7 @@ class Service:
         """The answer, with its effect and its journal entry in one transaction."""
         entry = self._entry(request)
         try:
+            _describe_body(entry, request)
             with self.state.database.transaction():
                 answer = self._answered(request, entry)
                 self.state.journal.append(entry, counted=request.counted)
@@ -167,7 +168,8 @@ class Service:
             if request.zone_id:
                 self.state.zones.forget(request.zone_id)
             answer = Answer(500, text="error code: 500")
-            entry = self._entry(request)
+            told, entry = entry, self._entry(request)
+            entry.body_digest, entry.log_only = told.body_digest, told.log_only
             entry.status, entry.fault = 500, "internal"
             with self.state.database.transaction():
                 self.state.journal.append(entry, counted=request.counted)
@@ -298,12 +300,6 @@ class Service:
         )
         if request.body and not (request.route and request.route.confidential):
             entry.body_sha256 = sha256(request.body).hexdigest()
-            if request.call.startswith(("entrypoint.", "rulesets.")):
-                try:
-                    document = parse_json(request.body)
-                except ValueError:
-                    return entry
-                entry.body_digest, entry.log_only = body_digest(document), is_log_only(document)
         return entry
 
     def _describe(self, entry: JournalEntry, call: Call) -> None:
@@ -316,6 +312,17 @@ class Service:
         entry.plan = record.zone.plan
         entry.rules_to_migrate = facts.rules_to_migrate
         entry.longest_expression_bytes = facts.longest_expression_bytes
+
+
+def _describe_body(entry: JournalEntry, request: Request) -> None:
+    """Note what the body of a ruleset says, as far as it is one."""
+    if entry.body_sha256 is None or not request.call.startswith(("entrypoint.", "rulesets.")):
+        return
+    try:
+        document = parse_json(request.body)
+    except ValueError:
+        return
+    entry.body_digest, entry.log_only = body_digest(document), is_log_only(document)
 
 
 def _below_base(path: str) -> str:
