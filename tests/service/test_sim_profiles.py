@@ -259,7 +259,9 @@ async def test_output_options_take_the_place_of_the_string_where_they_are_known(
 
 @pytest.mark.parametrize(("profile", "kept"), [(SPECIFICATION, True), (LATER, False)])
 async def test_a_dry_run_is_checked_and_not_kept(tmp_path: Path, profile: str, kept: bool) -> None:
-    """Where the profile knows it: PUT, DELETE and a migration; what is wrong is refused all the same."""
+    """Where the profile knows it: PUT, DELETE (of a version too) and a migration; what is wrong is refused
+    all the same.
+    """
     async with in_process(tmp_path, profile=profile) as call:
         await call.result("PUT", f"enterprise:{ENTRY}", {"rules": [a_rule(request_fields=["a"])]})
         more = {"rules": [a_rule(request_fields=["a", "b"])]}
@@ -274,6 +276,11 @@ async def test_a_dry_run_is_checked_and_not_kept(tmp_path: Path, profile: str, k
         assert await call.state("pro") == ("complete" if kept else "start")
         last = (await call.journal(call="entrypoint.put"))[-1]
         assert (last["effect"] != "none") is kept and "dry_run" in last["query"]
+        await call.result("PUT", f"enterprise:{ENTRY}", more)
+        earlier = f"enterprise:/rulesets/{stored['id']}/versions/1"
+        assert (await call("DELETE", f"{earlier}?dry_run=true")).status_code == 204
+        assert (await call("GET", earlier)).status_code == (404 if kept else 200)
+        assert ((await call.journal(call="rulesets.versions.delete"))[-1]["effect"] != "none") is kept
         gone = await call("DELETE", f"enterprise:/rulesets/{stored['id']}?dry_run=true")
         assert gone.status_code == 204
         there = (await call("GET", f"enterprise:/rulesets/{stored['id']}")).status_code

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from edgeshift.testbed.simulator.fleet_file import FirewallRule, Fleet, FleetZone
 from edgeshift.testbed.simulator.options import Refusal
-from tests.service.simulated import ENTRY_POINT, MovableTime, a_fleet, in_process, log_only
+from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, MovableTime, a_fleet, in_process, log_only
 
 CHECK, CONFIG, STATUS = "/waf_migration/check", "/waf_migration/config", "/waf_migration/status"
 
@@ -118,6 +118,23 @@ async def test_config_and_put_need_phase_two_and_a_known_value(tmp_path: Path) -
         errors = await call.refused(400, "PUT", f"pro:{ENTRY_POINT}", body)
         assert errors[0]["code"] == 50002
         assert await call.state("pro") == "start"
+
+
+async def test_nulls_in_a_migration_are_ignored_or_refused(tmp_path: Path) -> None:
+    """As in any ruleset; rules that are null are still missing."""
+    async with in_process(tmp_path) as call:
+        body = await call.result("GET", "enterprise:/waf_migration/config?phase_two=1")
+        execute = next(rule for rule in body["rules"] if rule["action"] == "execute")
+        bare = {**execute, "action_parameters": {"id": MANAGED_RULESET, "overrides": None}, "ref": None}
+        sent = {"name": "default", "description": None, "rules": [bare]}
+        await call.control("PUT", "options", {"bodies": {"nulls": "refuse"}})
+        assert (await call.migrate("enterprise", "validation", sent)).status_code == 400
+        await call.control("PUT", "options", {"bodies": {"nulls": "ignore"}})
+        assert (await call.migrate("enterprise", "pending", {**sent, "rules": None})).status_code == 400
+        assert await call.state("enterprise") == "start"
+        assert (await call.migrate("enterprise", "validation", sent)).status_code == 200
+        (stored,) = (await call.result("GET", f"enterprise:{ENTRY_POINT}"))["rules"]
+        assert stored["action_parameters"] == {"id": MANAGED_RULESET} and stored["ref"] == stored["id"]
 
 
 async def test_an_override_stands_in_the_way_until_it_is_deleted(tmp_path: Path) -> None:

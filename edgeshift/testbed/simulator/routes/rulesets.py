@@ -150,6 +150,8 @@ def delete_version(call: Call) -> Answer:
     if found["version"] == current["version"]:
         raise refuse(400, f"version {found['version']} is the latest one and cannot be deleted", 10016)
     _permit(call, current["phase"])
+    if call.dry_run:
+        return Answer(204)
     call.state.rulesets.delete_version(current["id"], int(found["version"]))
     call.effect = "applied"
     return Answer(204)

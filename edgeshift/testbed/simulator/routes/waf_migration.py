@@ -7,6 +7,7 @@ from edgeshift.testbed.simulator.answers import Answer, Json, refuse, succeeded
 from edgeshift.testbed.simulator.calls import Call, Route
 from edgeshift.testbed.simulator.equivalent import equivalent_configuration, with_refs
 from edgeshift.testbed.simulator.migration import KINDS, judge, refusal, refuse_unless_supported
+from edgeshift.testbed.simulator.routes.bodies import sent_object
 from edgeshift.testbed.simulator.ruleset_checks import checked_body
 from edgeshift.testbed.simulator.rulesets import MANAGED_PHASE, prepared
 from edgeshift.testbed.simulator.zone_records import MIGRATED
@@ -66,7 +67,7 @@ def start(call: Call, value: str) -> Answer:
         raise refusal(options.unknown_migration_value)
     if not _phase_two(call):
         raise refusal(options.without_phase_two)
-    body: dict[str, Json] = checked_body(call.json(), MANAGED_PHASE, call.options)
+    body: dict[str, Json] = checked_body(sent_object(call), MANAGED_PHASE, call.options)
     if not isinstance(body.get("rules"), list):
         raise refuse(400, "rules are required", 20021, pointer="/rules")
     if kind == "complete" and options.bodies.without_assigned == "refuse":
