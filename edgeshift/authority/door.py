@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, as_of, is_after, quorum
 from edgeshift.authority.statements import (
@@ -26,6 +26,9 @@ GRACE = timedelta(minutes=10)
 """How long after its check a request may be recorded: what was signed within this time before it may have
 come after the check.
 """
+
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""Before which nothing was sent, whatever a record says."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +207,7 @@ def _may_begin(said: Attested, asked: Asked, roots: Roots, now: datetime) -> boo
     """Whether whoever begins a target again may do so, and has by now. ``said``: also after its time."""
     issued = said.statement.issued
     account = asked.target.zone.account
-    return issued <= now + SKEW_AHEAD and roots.refuses(said, Role.OPERATOR, issued, account) is None
+    return issued - now <= SKEW_AHEAD and roots.refuses(said, Role.OPERATOR, issued, account) is None
 
 
 def _is_here(statement: AgainStatement | DecisionStatement, start: Attested) -> bool:
@@ -278,7 +281,7 @@ def decided(
             passed_over[statement.by] = f"{statement.by} signed before it was reopened"
         elif used_until is not None and statement.issued <= used_until:
             passed_over[statement.by] = f"what {statement.by} signed was used: it was sent, and is over"
-        elif now >= statement.issued + policy.valid_for:
+        elif now - statement.issued >= policy.valid_for:
             passed_over[statement.by] = f"what {statement.by} signed counts no more (sign_off.valid_for)"
         elif not _may_join(asked, statement):
             passed_over[statement.by] = f"{statement.by} was not shown the zone's evidence"
@@ -312,13 +315,14 @@ def agreed_then(
     """Whether people had agreed to a commit that was recorded at this time, in whichever start of the
     campaign. What was said or revoked since does not count: it is asked for the rollback of that commit.
     """
-    roots = roots.forgiving
+    # What is recorded may name any time, of which nothing is subtracted.
+    roots, at = roots.forgiving, max(at, _EARLIEST)
     some = [
         said
         for said in decisions
         if isinstance(said.statement, DecisionStatement)
         and said.statement.choice is Choice.APPROVE
-        and said.statement.issued <= at + SKEW_AHEAD
+        and said.statement.issued - at <= SKEW_AHEAD
     ]
     for start in starts:
         said = start.statement
