@@ -224,15 +224,15 @@ def decided(
     agains: Iterable[Attested],
     roots: Roots,
     now: datetime,
-) -> str | None:
-    """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
-    zone is reopened (``AgainStatement.voids``), also one that is dated later than now (``as_of``); what was
-    approved before that is then decided anew. Where nobody has rejected it, a reopening voids nothing. What
-    was approved before the same was sent with effect, and taken back or seen to its end, was approved for
-    that (``Earlier.used``); its attempt is over.
+) -> frozenset[str] | str:
+    """Whoever has signed the step off, nobody where it needs no sign-off; or why it is not signed off. A
+    rejection binds until the zone is reopened (``AgainStatement.voids``), also one that is dated later than
+    now (``as_of``); what was approved before that is then decided anew. Where nobody has rejected it, a
+    reopening voids nothing. What was approved before the same was sent with effect, and taken back or seen to
+    its end, was approved for that (``Earlier.used``); its attempt is over.
     """
     if asked.step in UNSIGNED:
-        return None
+        return frozenset()
     used = asked.earlier.used
     if (made := used.get(asked.attempt)) is not None and made >= start.statement.issued:
         return f"attempt {asked.attempt} has sent it, and was seen to its end"
@@ -291,13 +291,13 @@ def decided(
         passed_over.pop(by, None)
     starter = (start.statement.by, start.key.id)
     found = quorum(agreeing, starter, policy)
-    if found >= policy.required:
-        return None
+    if len(found) >= policy.required:
+        return frozenset(found)
     for one in agreeing:
         if not quorum([one], starter, policy):
             passed_over[one[0]] = f"{one[0]} started the campaign (four eyes)"
     said_of = "".join(f"; {why}" for _, why in sorted(passed_over.items()))
-    return f"{found} of {policy.required} needed people have signed exactly this{said_of}"
+    return f"{len(found)} of {policy.required} needed people have signed exactly this{said_of}"
 
 
 def with_evidence(asked: Asked, decisions: Iterable[Attested]) -> Iterator[Asked]:
@@ -331,7 +331,7 @@ def agreed_then(
             continue
         for shown in with_evidence(replace(asked, step=Step.COMMIT), some):
             for moment in (at, at - GRACE):
-                if decided(shown, start, some, (), roots, moment) is None:
+                if not isinstance(decided(shown, start, some, (), roots, moment), str):
                     return True
     return False
 
