@@ -27,6 +27,8 @@ GRACE = timedelta(minutes=10)
 come after the check.
 """
 
+_SECOND = "%Y-%m-%d %H:%M:%S %Z"
+
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 """Before which nothing was sent, whatever a record says."""
 
@@ -188,26 +190,36 @@ def begun_again(
     before = asked.earlier.begun
     # People's words are told to the second. One that names this start was signed after it, by any clock.
     since = None if before is None else before.replace(microsecond=0)
-    for said in agains:
+    passed_over = ""
+    for said in sorted(agains, key=lambda one: one.statement.issued):
         statement = said.statement
-        if (
+        if not (
             isinstance(statement, AgainStatement)
             and statement.verb in ("retry", "reopen")
             and statement.start == start.digest
             and _is_here(statement, start)
             and statement.covers(asked.target.zone.id)
-            and (since is None or as_of(said) >= since)
-            and _may_begin(said, asked, roots, now)
         ):
-            return None
-    return f"nobody has signed that it begins again, for attempt {asked.attempt}"
+            continue
+        if (why := _refuses_again(said, asked, roots, now)) is None:
+            if since is None or as_of(said) >= since:
+                return None
+            signed = f"{statement.by} signed at {as_of(said):{_SECOND}}"
+            why = f"{signed}, before the last attempt sent at {since:{_SECOND}} (a clock that is behind?)"
+        # Of the last one it is told why it does not count; of a stranger's only where there is no other.
+        if not passed_over or roots.signers.knows(said.key):
+            passed_over = f": {why}"
+    return f"nobody has signed that it begins again, for attempt {asked.attempt}{passed_over}"
 
 
-def _may_begin(said: Attested, asked: Asked, roots: Roots, now: datetime) -> bool:
-    """Whether whoever begins a target again may do so, and has by now. ``said``: also after its time."""
-    issued = said.statement.issued
-    account = asked.target.zone.account
-    return issued - now <= SKEW_AHEAD and roots.refuses(said, Role.OPERATOR, issued, account) is None
+def _refuses_again(said: Attested, asked: Asked, roots: Roots, now: datetime) -> str | None:
+    """Why whoever begins a target again may not do so, or has not by now; or None. ``said``: also after its
+    time.
+    """
+    by, issued, role = said.statement.by, said.statement.issued, Role.OPERATOR
+    if why := roots.refuses_key(said.key, by, role, issued, now):
+        return why
+    return roots.refuses(said, role, issued, asked.target.zone.account)
 
 
 def _is_here(statement: AgainStatement | DecisionStatement, start: Attested) -> bool:
@@ -262,7 +274,7 @@ def decided(
         if isinstance(said.statement, AgainStatement)
         and said.statement.voids(asked.target.zone.id)
         and _is_here(said.statement, start)
-        and _may_begin(said, asked, roots, now)
+        and _refuses_again(said, asked, roots, now) is None
     ]
     rejections = [said for said in counted if rejects(said)]
     for rejection in rejections:
