@@ -116,7 +116,7 @@ async def _is_open(connections: Connections, spec: CampaignSpec, one: _Sent, sen
         if await _end_of(connections, spec, back, sent, ZoneOutcome.ROLLED_BACK) is not None:
             return False
     # It was seen undone, or answered, and may not have stayed so: it is tried again, but not for ever.
-    return surely_now(connections) < min(back.record.at for back in backs) + _tried_for(spec)
+    return surely_now(connections) - min(back.record.at for back in backs) < _tried_for(spec)
 
 
 def _tried_for(spec: CampaignSpec) -> timedelta:
@@ -175,7 +175,7 @@ async def _results_of(
             return True
         since = (one for one in later if one.spec == result.spec)
         return result.proposal == record.digest and any(
-            one.issued <= result.issued + SKEW_AHEAD for one in since
+            one.issued - result.issued <= SKEW_AHEAD for one in since
         )
 
     return await connections.spec(start.spec), counts

@@ -338,7 +338,7 @@ class Authority:
             return
         looks = await self._records.decided(asked.campaign, subjects, asked.target.zone.id)
         (decisions, damaged), (agains, lost) = [await self._told(looked) for looked in looks]
-        if why := decided(asked, found, decisions, agains, roots, now):
+        if isinstance(why := decided(asked, found, decisions, agains, roots, now), str):
             raise NotSigned(why, uncounted=True)
         if damaged is not None:
             raise damaged

@@ -22,7 +22,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
 from edgeshift.model.fleet import Target, Zone, campaign_id
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError
-from edgeshift.stores.archive_keys import NO_KEY, is_key, shown
+from edgeshift.stores.archive_keys import NO_KEY, is_key, no_folder_at, shown
 from edgeshift.stores.documents import (
     DocumentUnreadable,
     Intent,
@@ -60,10 +60,21 @@ class Collector:
             where = f"in archive {self._archive.name}"
             raise NothingSigned(f"nobody has signed the start of campaign {self._campaign} {where}")
         async for keys in _batches(self._archive.list("intent", odd=True)):
-            mine = [key for key in keys if key.split("/")[2:3] and key.split("/")[2] in self._areas]
+            mine = filter(self._may_be_request, keys)
             await asyncio.gather(*(self._kept(self._request, key) for key in mine))
         await self._signed()
         await self._lost()
+
+    def _may_be_request(self, key: str) -> bool:
+        """Whether it is a request in one of the campaign's areas; or stands for a folder that is not listed,
+        such as one behind a link, in which some may be.
+        """
+        match key.split("/")[1:]:
+            case [_]:
+                return True
+            case [zone, area, *_]:
+                return area in self._areas or key == no_folder_at(f"intent/{zone}")
+        return False
 
     async def _signed(self) -> bool:
         """What people signed since it was last asked for, and what the starts among it name; whether any
@@ -92,7 +103,8 @@ class Collector:
         """
         if not is_key(key):
             place = key.split("/")[1]
-            if key.startswith("signed/") or (is_key(place) and self._spool.zones(place)):
+            every = key.startswith("signed/") or key == no_folder_at("intent")
+            if every or (is_key(place) and self._spool.zones(place)):
                 self._odd(shown(key), NO_KEY)
             return
         try:

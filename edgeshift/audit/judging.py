@@ -26,7 +26,7 @@ from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, Roots
 from edgeshift.authority.signers import Signers
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import UNSIGNED, Step
+from edgeshift.messages import Step
 from edgeshift.model.fleet import Target
 from edgeshift.model.sign_off import Choice
 
@@ -122,26 +122,15 @@ def judged(
     begun = [said for said in signed.agains if _was_known(said, request.at)]
     if (why := begun_again(asked, start, begun, roots, request.at)) is not None:
         return why
-    if request.step in UNSIGNED:
-        return frozenset()
     # One by a clock that was ahead was there, or came after the request; either may have let it through.
     surely = [said for said in signed.agains if said.statement.issued <= request.at]
     some = [said for said in decisions if _was_known(said, request.at)]
     for shown in with_evidence(asked, some):
         for at, agains in product((request.at, request.at - GRACE), (surely, begun)):
-            if (why := decided(shown, start, some, agains, roots, at)) is None:
-                return _approvers(asked, start, some)
-    return why or "nobody agreed to it"
-
-
-def _approvers(asked: Asked, start: Attested, decisions: Sequence[Attested]) -> frozenset[str]:
-    some = (said.statement for said in decisions)
-    return frozenset(
-        one.by
-        for one in some
-        if isinstance(one, DecisionStatement)
-        and (one.start, one.step, one.choice) == (start.digest, asked.step, Choice.APPROVE)
-    )
+            agreed = decided(shown, start, some, agains, roots, at)
+            if not isinstance(agreed, str):
+                return agreed
+    return agreed
 
 
 def _was_known(said: Attested, at: datetime) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, as_of, is_after, quorum
 from edgeshift.authority.statements import (
@@ -26,6 +26,11 @@ GRACE = timedelta(minutes=10)
 """How long after its check a request may be recorded: what was signed within this time before it may have
 come after the check.
 """
+
+_SECOND = "%Y-%m-%d %H:%M:%S %Z"
+
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""Before which nothing was sent, whatever a record says."""
 
 
 @dataclass(frozen=True)
@@ -185,26 +190,36 @@ def begun_again(
     before = asked.earlier.begun
     # People's words are told to the second. One that names this start was signed after it, by any clock.
     since = None if before is None else before.replace(microsecond=0)
-    for said in agains:
+    passed_over = ""
+    for said in sorted(agains, key=lambda one: one.statement.issued):
         statement = said.statement
-        if (
+        if not (
             isinstance(statement, AgainStatement)
             and statement.verb in ("retry", "reopen")
             and statement.start == start.digest
             and _is_here(statement, start)
             and statement.covers(asked.target.zone.id)
-            and (since is None or as_of(said) >= since)
-            and _may_begin(said, asked, roots, now)
         ):
-            return None
-    return f"nobody has signed that it begins again, for attempt {asked.attempt}"
+            continue
+        if (why := _refuses_again(said, asked, roots, now)) is None:
+            if since is None or as_of(said) >= since:
+                return None
+            signed = f"{statement.by} signed at {as_of(said):{_SECOND}}"
+            why = f"{signed}, before the last attempt sent at {since:{_SECOND}} (a clock that is behind?)"
+        # Of the last one it is told why it does not count; of a stranger's only where there is no other.
+        if not passed_over or roots.signers.knows(said.key):
+            passed_over = f": {why}"
+    return f"nobody has signed that it begins again, for attempt {asked.attempt}{passed_over}"
 
 
-def _may_begin(said: Attested, asked: Asked, roots: Roots, now: datetime) -> bool:
-    """Whether whoever begins a target again may do so, and has by now. ``said``: also after its time."""
-    issued = said.statement.issued
-    account = asked.target.zone.account
-    return issued <= now + SKEW_AHEAD and roots.refuses(said, Role.OPERATOR, issued, account) is None
+def _refuses_again(said: Attested, asked: Asked, roots: Roots, now: datetime) -> str | None:
+    """Why whoever begins a target again may not do so, or has not by now; or None. ``said``: also after its
+    time.
+    """
+    by, issued, role = said.statement.by, said.statement.issued, Role.OPERATOR
+    if why := roots.refuses_key(said.key, by, role, issued, now):
+        return why
+    return roots.refuses(said, role, issued, asked.target.zone.account)
 
 
 def _is_here(statement: AgainStatement | DecisionStatement, start: Attested) -> bool:
@@ -221,15 +236,15 @@ def decided(
     agains: Iterable[Attested],
     roots: Roots,
     now: datetime,
-) -> str | None:
-    """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
-    zone is reopened (``AgainStatement.voids``), also one that is dated later than now (``as_of``); what was
-    approved before that is then decided anew. Where nobody has rejected it, a reopening voids nothing. What
-    was approved before the same was sent with effect, and taken back or seen to its end, was approved for
-    that (``Earlier.used``); its attempt is over.
+) -> frozenset[str] | str:
+    """Whoever has signed the step off, nobody where it needs no sign-off; or why it is not signed off. A
+    rejection binds until the zone is reopened (``AgainStatement.voids``), also one that is dated later than
+    now (``as_of``); what was approved before that is then decided anew. Where nobody has rejected it, a
+    reopening voids nothing. What was approved before the same was sent with effect, and taken back or seen to
+    its end, was approved for that (``Earlier.used``); its attempt is over.
     """
     if asked.step in UNSIGNED:
-        return None
+        return frozenset()
     used = asked.earlier.used
     if (made := used.get(asked.attempt)) is not None and made >= start.statement.issued:
         return f"attempt {asked.attempt} has sent it, and was seen to its end"
@@ -259,7 +274,7 @@ def decided(
         if isinstance(said.statement, AgainStatement)
         and said.statement.voids(asked.target.zone.id)
         and _is_here(said.statement, start)
-        and _may_begin(said, asked, roots, now)
+        and _refuses_again(said, asked, roots, now) is None
     ]
     rejections = [said for said in counted if rejects(said)]
     for rejection in rejections:
@@ -278,7 +293,7 @@ def decided(
             passed_over[statement.by] = f"{statement.by} signed before it was reopened"
         elif used_until is not None and statement.issued <= used_until:
             passed_over[statement.by] = f"what {statement.by} signed was used: it was sent, and is over"
-        elif now >= statement.issued + policy.valid_for:
+        elif now - statement.issued >= policy.valid_for:
             passed_over[statement.by] = f"what {statement.by} signed counts no more (sign_off.valid_for)"
         elif not _may_join(asked, statement):
             passed_over[statement.by] = f"{statement.by} was not shown the zone's evidence"
@@ -288,13 +303,13 @@ def decided(
         passed_over.pop(by, None)
     starter = (start.statement.by, start.key.id)
     found = quorum(agreeing, starter, policy)
-    if found >= policy.required:
-        return None
+    if len(found) >= policy.required:
+        return frozenset(found)
     for one in agreeing:
         if not quorum([one], starter, policy):
             passed_over[one[0]] = f"{one[0]} started the campaign (four eyes)"
     said_of = "".join(f"; {why}" for _, why in sorted(passed_over.items()))
-    return f"{found} of {policy.required} needed people have signed exactly this{said_of}"
+    return f"{len(found)} of {policy.required} needed people have signed exactly this{said_of}"
 
 
 def with_evidence(asked: Asked, decisions: Iterable[Attested]) -> Iterator[Asked]:
@@ -312,13 +327,14 @@ def agreed_then(
     """Whether people had agreed to a commit that was recorded at this time, in whichever start of the
     campaign. What was said or revoked since does not count: it is asked for the rollback of that commit.
     """
-    roots = roots.forgiving
+    # What is recorded may name any time, of which nothing is subtracted.
+    roots, at = roots.forgiving, max(at, _EARLIEST)
     some = [
         said
         for said in decisions
         if isinstance(said.statement, DecisionStatement)
         and said.statement.choice is Choice.APPROVE
-        and said.statement.issued <= at + SKEW_AHEAD
+        and said.statement.issued - at <= SKEW_AHEAD
     ]
     for start in starts:
         said = start.statement
@@ -327,7 +343,7 @@ def agreed_then(
             continue
         for shown in with_evidence(replace(asked, step=Step.COMMIT), some):
             for moment in (at, at - GRACE):
-                if decided(shown, start, some, (), roots, moment) is None:
+                if not isinstance(decided(shown, start, some, (), roots, moment), str):
                     return True
     return False
 

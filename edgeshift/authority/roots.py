@@ -179,7 +179,8 @@ class Roots:
             return why
         if why := self._refuses_person(by, role):
             return why
-        if issued > now + SKEW_AHEAD:
+        # No sum of times: whoever signs writes any, and a key that was revoked is asked about as of its own.
+        if issued - now > SKEW_AHEAD:
             return f"what {by} signed is from the future"
         return None
 
@@ -306,10 +307,11 @@ def _all_here(addresses: Iterable[str | None], kept: Kept) -> bool:
     return all(is_rehearsal(kept(one) or "") for one in addresses if one and one != DIRECT)
 
 
-def quorum(said: Iterable[tuple[str, str]], starter: tuple[str, str], policy: SignOffPolicy) -> int:
-    """How many people these are, of (name, identifier of the key): one a name and one a key. With four eyes,
+def quorum(said: Iterable[tuple[str, str]], starter: tuple[str, str], policy: SignOffPolicy) -> list[str]:
+    """The people whom these are, of (name, identifier of the key): one a name and one a key. With four eyes,
     whoever has started, by name or by key, is none.
     """
+    found: list[str] = []
     people: set[str] = set()
     keys: set[str] = set()
     for name, key in said:
@@ -319,4 +321,5 @@ def quorum(said: Iterable[tuple[str, str]], starter: tuple[str, str], policy: Si
         if who not in people and key not in keys:
             people.add(who)
             keys.add(key)
-    return len(people)
+            found.append(name)
+    return found

@@ -254,11 +254,29 @@ class Pen:
         if unread is not None and word == "resume":
             raise unread
         said = [item.statement for item in words if not self._refused(item, Role.OPERATOR)]
-        number = max((item.number for item in said if isinstance(item, WordStatement)), default=0) + 1
-        # Among equal numbers a pause is the last word: a stranger's high one keeps nobody from stopping.
-        number = min(number, HIGHEST)
+        # Without roots a stranger's is not told apart, but where it is higher than there are words: an honest
+        # one never is. Followed, it would leave no number to whoever resumes.
+        most = HIGHEST if self._roots is not None else len(words) + (len(lost.found) if lost else 0)
+        numbers = (item.number for item in said if isinstance(item, WordStatement))
+        number = min(max((one for one in numbers if one <= most), default=0) + 1, HIGHEST)
+        if word == "resume":
+            self._refuse_paused_for_good(campaign, words, start, number)
         await self._put(WordStatement(**self._with(start, STANDS), word=word, number=number, reason=reason))
         return str(unread) if unread is not None and word == "pause" else ""
+
+    def _refuse_paused_for_good(
+        self, campaign: str, words: Sequence[Attested], start: Attested, number: int
+    ) -> None:
+        """Raises Refused where a resume with this number would come after a pause that counts by the roots
+        that are known here, and not be the last word: among equal numbers a pause is.
+        """
+        last = None if self._roots is None else last_word(words, start, self._roots, datetime.now(UTC))
+        if last is not None and last.word == "pause" and last.number >= number:
+            raise Refused(
+                f"campaign {campaign} was paused by {last.by} with the highest number of all: it would stay"
+                " paused, whoever resumes it",
+                "`edgeshift abort` ends it; `edgeshift start FILE --again` starts it, to be signed again",
+            )
 
     async def again(
         self,

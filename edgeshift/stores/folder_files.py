@@ -104,11 +104,11 @@ def _check(found: os.stat_result, most: int) -> None:
 def names(place: FolderPlace, prefix: str) -> list[str]:
     """The files under a prefix of whole parts, by their names below the folder, in no order. Those that are
     being written are left out: they have a ``#`` in their names, which no key has. What cannot be looked at
-    below the prefix counts as a file of its name, which keeps nobody from seeing the others; links to folders
-    are not followed. Where something else lies in the place of the prefix's folder, or of one on its way,
-    that is told by a name that is no key (``no_folder_at``): nothing of the prefix can be there or be
-    written. Raises OSError, also where the folder is not the one that was opened: then nothing is known of
-    what it has.
+    below the prefix counts as a file of its name, which keeps nobody from seeing the others. So does a link
+    to a folder, which is not followed: whoever goes by a name finds what is behind it. Where something else
+    lies in the place of the prefix's folder, or of one on its way, and of a link to nothing below it, that is
+    told by a name that is no key (``no_folder_at``): nothing of it can be there or be written. Raises
+    OSError, also where the folder is not the one that was opened: then nothing is known of what it has.
     """
     found: list[str] = []
     left = [prefix]
@@ -130,8 +130,8 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
                 name = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.is_dir(follow_symlinks=False):
                     left.append(name)
-                elif "#" not in entry.name and _may_be_file(entry):
-                    found.append(name)
+                elif "#" not in entry.name and (told := _told_of(entry, name)):
+                    found.append(told)
     place.check()
     return found
 
@@ -149,12 +149,15 @@ def _in_the_way(place: FolderPlace, prefix: str) -> str:
     return ""
 
 
-def _may_be_file(entry: os.DirEntry[str]) -> bool:
+def _told_of(entry: os.DirEntry[str], name: str) -> str:
+    """By which name something is listed that is no folder; empty for what is not, such as a pipe."""
     try:
-        return entry.is_file()
+        if entry.is_file() or entry.is_dir():
+            return name
+        return "" if os.path.exists(entry.path) else no_folder_at(name)
     except OSError:
         # Such as a link to itself.
-        return True
+        return name
 
 
 def oldest(place: FolderPlace, prefix: str, most: int) -> list[str]:

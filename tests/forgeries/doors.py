@@ -206,10 +206,10 @@ class Guarded:
         said = {**self.about(by), "start": self.start, "word": word, "number": number}
         return await self.put(WordStatement(**{**said, **more}))
 
-    async def again(self, verb: str, by: str = "sam", **more: Any) -> str:
+    async def again(self, verb: str, by: str = "sam", signer: FileSigner | None = None, **more: Any) -> str:
         """Sign that zones begin again."""
         said = {**self.about(by), "start": self.start, "verb": verb}
-        return await self.put(AgainStatement(**{**said, **more}))
+        return await self.put(AgainStatement(**{**said, **more}), signer)
 
     async def evidence(self, verdict: EvidenceVerdict, *, gathered: bool = True, **more: Any) -> str:
         """Archive what a window saw. ``gathered``: by the worker."""

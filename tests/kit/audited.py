@@ -123,7 +123,7 @@ class Audited:
                 "name": CAMPAIGN,
                 "targets": {"all": True},
                 "service": {"base_url": SERVICE, "credentials": [{"token": "env:TOKEN"}]},
-                "sign_off": {"required": 2, "four_eyes": True, "approvers": ["ada", "grace", "olga"]},
+                "sign_off": {"required": 2, "four_eyes": True, "approvers": ["ada", "bob", "grace", "olga"]},
             }
         )
         half = len(self.zones) // 2

@@ -18,6 +18,7 @@ from edgeshift.audit.exporting import export
 from edgeshift.audit.proving import prove
 from edgeshift.authority import worker_records
 from edgeshift.authority.records import statement_at
+from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import StartStatement, WordStatement
 from edgeshift.model.digests import anonymous, digest, fingerprint, named, sha256
 from edgeshift.model.fleet import Target
@@ -100,6 +101,23 @@ async def test_the_rules_of_the_door_are_those_of_the_proof(done: Audited) -> No
         await other.send(other.own, extra="log")
         proof = other.prove(await other.export())
         assert not proof.holds and said in proof.findings[0].text, (name, proof.findings)
+
+
+async def test_those_alone_agreed_whose_approvals_count(tmp_path: Path) -> None:
+    """Not whoever is no approver, has started it, has signed for another wave of the same fingerprint, or so
+    long ago that it counts no more.
+    """
+    found = Audited(Archive(tmp_path), [zone(number) for number in range(4)])
+    found.keys["bob"] = PrivateKey.made()
+    await found.begin()
+    signed = [(by, 0, AGREED) for by in ("ada", "grace", "sam", "olga")]
+    signed += [("bob", 1, AGREED), ("grace", 1, AGREED), ("ada", 1, SENT - timedelta(days=15))]
+    for by, wave, issued in signed:
+        await found.put(found.decision(by, wave=wave, issued=issued))
+    for one in (found.zones[0], found.zones[2], found.zones[3]):
+        await found.send(one)
+    proof = found.prove(await found.export())
+    assert proof.holds and proof.agreed == {"ada, grace": 1, "bob, grace": 2}, proof
 
 
 async def test_a_request_while_paused_and_one_to_another_zone_do_not_hold(done: Audited) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from edgeshift.audit.chain import Kind, NoAudit, SealStatement
+from edgeshift.stores.archive import ArchiveUnavailable
 from tests.kit.audited import AGREED, HALTED, Audited, audited, chained, rows, sealed
 from tests.kit.tiers import tiered
 
@@ -156,6 +158,64 @@ async def test_each_of_many_changes_is_found(done: Audited, count: int) -> None:
             continue
         assert not proof.holds and proof.findings, (tried, changed)
     assert done.prove(data).holds
+
+
+@pytest.mark.parametrize("of", ["intent/{zone}", "intent/{zone}/waf"], ids=["a zone", "a zone's area"])
+@pytest.mark.parametrize("there", [True, False], ids=["to a folder", "to nothing"])
+async def test_requests_behind_a_link_are_named(of: str, there: bool, done: Audited, tmp_path: Path) -> None:
+    """Workers find them by the link; whoever lists the archive does not follow it."""
+    folder, name, kept = done.archive.folder, of.format(zone=done.zones[0].id), tmp_path / "kept"
+    assert folder is not None
+    (folder / name).rename(kept)
+    (folder / name).symlink_to(kept)
+    assert [key async for key in done.archive.list(f"intent/{done.zones[0].id}/waf")]
+    if not there:
+        kept.rename(tmp_path / "elsewhere")
+    proof = done.prove(await done.export())
+    (finding,) = proof.findings
+    assert not proof.holds and name in finding.text and proof.agreed == {"ada, grace": 4}
+
+
+@pytest.mark.parametrize("place", ["intent", "intent/{zone}", "intent/{zone}/waf"])
+async def test_requests_that_nobody_may_list_are_named(
+    place: str, done: Audited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as in a folder of the workers' user; of all of them nothing is written."""
+    folder, name, scandir = done.archive.folder, place.format(zone=done.zones[0].id), os.scandir
+    assert folder is not None
+
+    def refused(path: Path) -> Any:
+        if path == folder / name:
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr("edgeshift.stores.folder_files.os.scandir", refused)
+    if place == "intent":
+        with pytest.raises(ArchiveUnavailable, match="Permission denied"):
+            await done.export()
+        return
+    proof = done.prove(await done.export())
+    (finding,) = proof.findings
+    assert not proof.holds and name in finding.text
+
+
+async def test_what_lies_in_the_place_of_all_requests_is_named(done: Audited) -> None:
+    """A file where their folder belongs."""
+    assert done.archive.folder is not None
+    place = done.archive.folder / "intent"
+    place.rename(place.with_name("aside"))
+    place.write_text("")
+    proof = done.prove(await done.export())
+    (finding,) = proof.findings
+    assert not proof.holds and "intent/(no folder)" in finding.text
+
+
+async def test_a_link_of_nobodys_zone_says_nothing(done: Audited, tmp_path: Path) -> None:
+    """Nor do other things of people's tools beside the zones."""
+    assert done.archive.folder is not None
+    for name in (".DS_Store", "f" * 32, f"{done.zones[0].id}/.DS_Store", f"{done.zones[0].id}/esc"):
+        (done.archive.folder / "intent" / name).symlink_to(tmp_path)
+    assert done.prove(await done.export()).holds
 
 
 async def test_what_people_signed_is_proved_without_a_seal(done: Audited) -> None:

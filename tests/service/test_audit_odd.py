@@ -14,9 +14,17 @@ from typing import Any
 import pytest
 
 from edgeshift.audit.chain import Kind
-from edgeshift.authority.records import statement_at
-from edgeshift.authority.statements import BadStatement, StartStatement, WordStatement, opened, sealed
-from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
+from edgeshift.authority.records import SignedRecords, statement_at
+from edgeshift.authority.statements import (
+    BadStatement,
+    ResultStatement,
+    StartStatement,
+    WordStatement,
+    opened,
+    sealed,
+)
+from edgeshift.model.digests import NotCanonical, canonical_bytes, digest, sha256
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.documents import contents_of
 from edgeshift.views.words import moment
 from tests.kit.audited import BEGAN, HALTED, Audited, audited, body, chained, rows
@@ -27,6 +35,8 @@ async def done(tmp_path: Path) -> Audited:
     """A campaign that has changed all its zones."""
     return await audited(tmp_path)
 
+
+LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 ODD_REQUESTS: dict[str, dict[str, Any]] = {
     "the last second": {"at": "9999-12-31T23:59:59+00:00"},
@@ -50,6 +60,29 @@ async def test_a_planted_request_is_named_and_the_rest_is_proved(odd: dict[str, 
     (finding,) = proof.findings
     assert key in finding.text and not proof.holds and not proof.truncated
     assert proof.agreed == {"ada, grace": 5} and proof.sealed is not None
+
+
+@pytest.mark.parametrize("issued", [LAST, datetime(1, 1, 1, tzinfo=UTC)], ids=["the last", "the first"])
+async def test_a_result_of_no_time_of_ours_is_counted_and_the_rest_is_proved(
+    issued: datetime, done: Audited
+) -> None:
+    """Whoever has signed it may have written any."""
+    zone, expires = done.zones[0].id, LAST + timedelta(microseconds=1)
+    start = (await SignedRecords(done.archive).starts("autumn"))[0].statement
+    assert isinstance(start, StartStatement)
+    result = ResultStatement(
+        **done.about("sam", BEGAN) | {"issued": issued, "expires": expires},
+        run="r",
+        spec=start.spec,
+        zone=zone,
+        attempt=1,
+        outcome=ZoneOutcome.MIGRATED,
+        proposal=digest(body(done.zones[0])),
+    )
+    await done.put(result)
+    proof = done.prove(await done.export())
+    assert proof.holds and proof.agreed == {"ada, grace": 5}, proof.findings
+    assert proof.results == {"migrated": 1}
 
 
 async def test_a_statement_with_a_field_beside_it_is_none(done: Audited) -> None:

@@ -185,6 +185,36 @@ async def test_an_abort_is_the_last_word(tmp_path: Path) -> None:
         assert await door.sent() == 0
 
 
+LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+async def test_a_rejection_of_the_last_second_stops_until_the_zone_is_reopened(tmp_path: Path) -> None:
+    """No sum of times is made of what others wrote: it counts from when it was stored."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve("grace")
+        await door.approve(choice=Choice.REJECT, issued=LAST - timedelta(seconds=1), expires=LAST)
+        refused = await door.commit()
+        assert refused.uncounted and "ada rejected it" in refused.reason
+        await asyncio.sleep(1.1)
+        now = datetime.now(UTC).replace(microsecond=0)
+        await door.again("reopen", issued=now)
+        await door.approve("grace", issued=now)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+
+
+@pytest.mark.parametrize("word", ["pause", "abort"])
+async def test_a_stop_of_the_last_second_stops(word: str, tmp_path: Path) -> None:
+    """An operator's clock may say anything."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await door.say(word, 1, issued=LAST - timedelta(seconds=1), expires=LAST)
+        stopped = await door.commit()
+        assert stopped.status is ChangeStatus.NOTHING_HAPPENED and await door.sent() == 0
+        assert stopped.aborted_by == "sam" if word == "abort" else "paused by sam" in stopped.reason
+
+
 async def test_a_revoked_key_signs_nothing_from_then_on(tmp_path: Path) -> None:
     """The roots are read again: no worker has to be started anew."""
     async with guarded(tmp_path) as door:

@@ -12,6 +12,8 @@ import pytest
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
+from edgeshift.stores.documents import NothingMore
+from edgeshift.stores.documents.intents import ClosedAs
 from tests.forgeries.doors import guarded
 
 
@@ -94,6 +96,31 @@ async def test_a_retry_from_tomorrow_begins_no_attempt_today(tmp_path: Path) -> 
         assert "nobody has signed that it begins again" in (await second.commit()).reason
         await door.again("retry")
         assert (await second.commit(permit=2)).status is ChangeStatus.ANSWERED
+
+
+async def test_a_word_that_begins_nothing_is_told_with_the_reason(tmp_path: Path) -> None:
+    """By a clock that is behind, it is from before the attempt before has sent anything; by an operator of
+    another account it is nobody's. What a stranger signs hides neither.
+    """
+    now = datetime.now(UTC).replace(microsecond=0)
+    signed, sent = now - timedelta(minutes=32), now - timedelta(minutes=30)
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=now - timedelta(hours=1))
+        await door.approve(attempt=2)
+        key = await door.sent_before("first", 0, at=sent)
+        came = NothingMore.of(ClosedAs.NOTHING_CAME, "the service refused it")
+        assert await door.gate.connections.records.create(key.replace("intent/", "nothing/", 1), came)
+        second = door.with_start(attempt=2)
+        await door.again("retry", issued=signed)
+        await door.again("retry", signer=door.stranger)
+        reason = (await second.commit()).reason
+        said, before = (f"{one:%Y-%m-%d %H:%M:%S} UTC" for one in (signed, sent))
+        assert f"for attempt 2: sam signed at {said}, before " in reason and f" at {before} (" in reason
+        door.limit("sam", "f" * 32)
+        await door.again("reopen", issued=now)
+        assert "attempt 2: sam is no operator of this account" in (await second.commit(permit=2)).reason
+        door.limit("sam", door.gate.zone.account)
+        assert (await second.commit(permit=3)).status is ChangeStatus.ANSWERED
 
 
 async def test_an_abort_from_tomorrow_does_not_stop_what_is_started_today(tmp_path: Path) -> None:

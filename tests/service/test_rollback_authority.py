@@ -25,6 +25,8 @@ from edgeshift.stores.documents import (
 from tests.forgeries.doors import Guarded, guarded
 
 HOUR = timedelta(hours=1)
+FIRST = datetime(1, 1, 1, tzinfo=UTC)
+LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 async def ask(door: Guarded) -> None:
@@ -220,6 +222,40 @@ async def test_no_start_that_counted_when_it_was_given_holds_a_rollback_back(tmp
         for targets in (none, "0" * 64):
             await door.begin(targets=targets)
         assert door.start != first
+        await ask(door)
+
+
+async def test_a_start_of_the_last_second_holds_nothing_up(tmp_path: Path) -> None:
+    """Whoever has a revoked key dates a start as they like: the rollback goes through, a permit is given up,
+    and what a worker has read is signed, all the same.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        from edgeshift.authority.editing import RootsEditor
+
+        RootsEditor(door.keyring.roots).revoke("olga")
+        await door.begin(issued=LAST - timedelta(seconds=1), expires=LAST)
+        await ask(door)
+        gate, results = door.gate, door.gate.connections.results
+        assert await gate.give_up(gate.body, gate.body, permit=7)
+        await results.record(gate.start, ZoneOutcome.MIGRATED, proposal=door.digest, seen="a" * 64)
+        spec = await gate.connections.spec(gate.start.spec)
+        assert ZoneOutcome.MIGRATED in await results.proven(spec, "r", gate.zone.id)
+
+
+@pytest.mark.parametrize("at", [LAST, FIRST], ids=["the last", "the first"])
+async def test_a_commit_of_no_time_of_ours_is_judged(at: datetime, tmp_path: Path) -> None:
+    """As whoever has a revoked key of a worker dates it: people had agreed to it, or not."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=FIRST, expires=LAST)
+        await door.approve(issued=FIRST + HOUR, expires=LAST)
+        await sent(door, at=at)
+        with pytest.raises(NotSigned, match="people had not agreed to what it would undo"):
+            await ask(door)
+        await sent(door, "q")
+        await door.approve()
         await ask(door)
 
 

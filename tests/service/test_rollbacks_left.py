@@ -11,6 +11,8 @@ import pytest
 from activities.change.intents import close_intents
 from activities.change.rollbacks import is_over
 from edgeshift.authority.editing import RootsEditor
+from edgeshift.authority.keyring import WORKER
+from edgeshift.authority.statements import ResultStatement
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.documents import Intent, NothingMore, Seen, intent_key
@@ -18,6 +20,7 @@ from edgeshift.stores.documents.intents import ClosedAs
 from tests.forgeries.doors import Guarded, guarded
 
 HOUR = timedelta(hours=1)
+LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 OTHER: dict[str, Any] = {"campaign": "campaign/other", "run": "other"}
 
 
@@ -194,6 +197,31 @@ async def test_a_rollback_is_not_tried_for_ever(tmp_path: Path) -> None:
         back = await sent(door, "b", 24 * 29, Step.ROLL_BACK)
         assert await left(door)
         await beside(door, back, why=ClosedAs.ANSWERED)
+        assert not await left(door)
+
+
+async def test_times_that_others_wrote_keep_nobody_from_asking(tmp_path: Path) -> None:
+    """A way back and a result of the last second, as whoever has a worker's key dates them: the one is tried
+    still, the other is an end.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=datetime.now(UTC).replace(microsecond=0) - HOUR)
+        await sent(door, "p", 0.5, start=door.start)
+        back = await sent(door, "b", 0, Step.ROLL_BACK, at=LAST)
+        await beside(door, back, why=ClosedAs.ANSWERED)
+        assert await left(door)
+        await door.begin(spec="5" * 64)
+        start, said = door.gate.start, door.about(WORKER, issued=LAST - timedelta(seconds=1), expires=LAST)
+        end = ResultStatement(
+            **said,
+            run=start.campaign_run,
+            spec="5" * 64,
+            zone=start.target.zone.id,
+            attempt=1,
+            outcome=ZoneOutcome.SETTLED,
+            proposal=door.digest,
+        )
+        await door.put(end)
         assert not await left(door)
 
 

@@ -185,7 +185,7 @@ async def test_a_flood_of_records_is_said_and_counts_for_nothing(
 
 async def test_a_pause_counts_whatever_strangers_have_put_there(archive: Archive, ring: Keyring) -> None:
     """A later start of their own, and a word with the highest number: with roots here both are passed over,
-    and without, the pause counts all the same.
+    and without, the pause counts all the same. It can be resumed.
     """
     olga, roots = key_of(ring, "olga"), load_roots(ring.roots)
     now = datetime.now(UTC).replace(microsecond=0)
@@ -205,6 +205,27 @@ async def test_a_pause_counts_whatever_strangers_have_put_there(archive: Archive
         if known is not None:
             (word,) = mine
             assert isinstance(word, WordStatement) and (word.start, word.number) == (real.digest, 1)
+    said: list[tuple[Word, int]] = [("resume", 3), ("pause", 4), ("resume", 5)]
+    for verb, number in said:
+        pen = Pen(ring.signer("olga"), archive, "olga", roots if verb == "resume" else None)
+        await pen.word("autumn", SPEC, verb)
+        last = last_word(await SignedRecords(archive).words("autumn"), found, roots, datetime.now(UTC))
+        assert last is not None and (last.word, last.number) == (verb, number)
+
+
+async def test_nobody_resumes_what_would_stay_paused(archive: Archive, ring: Keyring) -> None:
+    """An operator's pause has the highest number: no word can come after it, but to another start."""
+    olga, roots = key_of(ring, "olga"), load_roots(ring.roots)
+    begun = start(issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5))
+    await put(archive, begun, olga)
+    await put(archive, WordStatement(**about(), start=begun.digest, word="pause", number=1_000_000), olga)
+    pen = Pen(ring.signer("olga"), archive, "olga", roots)
+    with pytest.raises(Refused, match="it would stay paused") as refused:
+        await pen.word("autumn", SPEC, "resume")
+    assert "--again" in refused.value.hint and len(await SignedRecords(archive).words("autumn")) == 1
+    again = start(issued=datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1))
+    await put(archive, again, olga)
+    await pen.word("autumn", SPEC, "resume")
 
 
 class Unsteady(Archive):
