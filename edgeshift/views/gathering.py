@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
 
 from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import TargetState
@@ -36,7 +42,7 @@ from edgeshift.operations.calls import ask, the_campaign
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble, Unreadable
 from edgeshift.operations.zones import frozen_targets
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of, targets_of
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of, origin_in, targets_of
 from edgeshift.stores.archive import Archive
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
@@ -80,13 +86,15 @@ when the zone goes on from its sign-off.
 class Known:
     """A campaign as far as it can be known. ``summary`` is None where nobody answers; ``trouble``: why.
 
-    ``places``: where targets are, by index; not each of very many.
+    ``places``: where targets are, by index; not each of very many. ``origin``: the first run of all that took
+    this start of the campaign up.
     """
 
     start: CampaignStart
     summary: CampaignSummary | None
     places: Mapping[int, TargetAt]
     status: WorkflowExecutionStatus
+    origin: str
     trouble: str = ""
 
     @property
@@ -103,6 +111,7 @@ async def known_campaign(client: Client, name: str) -> Known:
     handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
     described = await handle.describe()
     status = described.status or WorkflowExecutionStatus.RUNNING
+    origin = _origin(start, described)
     if status is WorkflowExecutionStatus.COMPLETED:
         try:
             result = CampaignResult.model_validate(await handle.result())
@@ -111,7 +120,7 @@ async def known_campaign(client: Client, name: str) -> Known:
         ledger = ledger_of(start, result)
         ended = described.close_time or datetime.now(UTC)
         places = places_of(start, ledger) if ledger else {}
-        return Known(start, closed_summary(start, result, ledger, ended), places, status)
+        return Known(start, closed_summary(start, result, ledger, ended), places, status, origin)
     subject = the_campaign(name)
     try:
         every = start.count <= MOST_PLACES
@@ -121,9 +130,16 @@ async def known_campaign(client: Client, name: str) -> Known:
         if status is not WorkflowExecutionStatus.RUNNING:
             # What was ended from outside still answers, as it was before.
             summary = summary.model_copy(update={"state": status.name.lower()})
-        return Known(start, summary, {target.index: target for target in found.targets}, status)
+        places = {target.index: target for target in found.targets}
+        return Known(start, summary, places, status, origin)
     except (TemporalTrouble, Failed) as error:
-        return Known(start, None, {}, status, str(error))
+        return Known(start, None, {}, status, origin, str(error))
+
+
+def _origin(start: CampaignStart, described: WorkflowExecutionDescription) -> str:
+    if start.carried is not None and start.carried.origin:
+        return start.carried.origin
+    return described.raw_description.workflow_execution_info.first_run_id or described.run_id
 
 
 def summary_of(known: Known) -> CampaignSummary:
@@ -142,7 +158,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     """
     await check_archive(archive, known.start)
     targets = await frozen_targets(archive, known.start.targets)
-    runs = await _newest_runs(client, known.start, targets)
+    runs = await _newest_runs(client, known, targets)
     excluded = _excluded(known.summary) if known.summary else {}
     rows = [
         _row(known.start.area, index, target, runs.get(index, ()), known.places.get(index), excluded)
@@ -170,20 +186,23 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     return rows
 
 
-async def _newest_runs(
-    client: Client, start: CampaignStart, targets: Sequence[Target]
-) -> dict[int, list[Run]]:
-    """The runs of the newest attempt of each index, from Temporal's list, the latest first: there are several
-    where the workflow was reset, or went on in a new run. What is not called like the target's workflow is
-    none of it, whatever it says of itself.
+async def _newest_runs(client: Client, known: Known, targets: Sequence[Target]) -> dict[int, list[Run]]:
+    """The runs of each index's attempt, from Temporal's list, the latest first: there are several where the
+    workflow was reset, or went on in a new run. Which attempt that is, the campaign's ledger says; where it
+    does not name the target, it is the newest. What is not called like the target's workflow is none of it,
+    whatever it says of itself, nor is what another start of the campaign began: attempts count from 1 again.
     """
+    start = known.start
     found: dict[int, list[Run]] = {}
     async for execution in client.list_workflows(targets_of(start.name)):
         memo = await memo_of(execution) or {}
         index, attempt = memo.get("index"), memo.get("attempt")
         if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < len(targets):
             continue
-        if execution.id != migration_id(targets[index].zone, start.area):
+        if execution.id != migration_id(targets[index].zone, start.area) or origin_in(memo) != known.origin:
+            continue
+        at = known.places.get(index)
+        if at is not None and attempt != at.attempt:
             continue
         found.setdefault(index, []).append((attempt, execution))
     return {index: _latest_first(runs) for index, runs in found.items()}
