@@ -15,6 +15,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
+from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
@@ -76,6 +77,10 @@ campaign's file.
 """
 
 _UNFINISHED = (*_OPEN, *AWAITING_WORDS, PROPOSED, "waiting", "support")
+_NO_OUTCOME = ENDED | {"failed"}
+"""How a zone's workflow ends without an outcome, in Temporal's words. The outcome of one that is completed is
+on its way to the campaign.
+"""
 
 
 async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
@@ -215,12 +220,14 @@ def _step_lasts(start: CampaignStart) -> timedelta:
 
 async def _zones(client: Client, archive: Archive, known: Known, rows: list[ZoneRow]) -> list[ZoneFact]:
     for row in rows:
-        if row.run_id and row.closed_at is not None and row.place in _UNFINISHED:
+        if row.status in _NO_OUTCOME and row.place in _UNFINISHED:
             # Its campaign does not know yet that somebody ended its workflow.
             row.place, row.reason = "terminated", row.reason or "its campaign has not noticed yet"
     facts = [_zone_fact(row) for row in rows]
     asked = (*_OPEN, *AWAITING_WORDS, PROPOSED)
-    chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in asked]
+    chosen = [
+        place for place, row in enumerate(rows) if row.run_id and row.closed_at is None and row.place in asked
+    ]
     # Most of them wait for people; there may be very many.
     chosen.sort(key=lambda place: rows[place].place == PROPOSED)
     await each(chosen[:MOST_OPEN], lambda place: _ask_zone(client, archive, rows[place], facts[place]))

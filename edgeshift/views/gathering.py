@@ -242,6 +242,7 @@ def _row(
     attempt, execution = runs[0]
     row.attempt, row.run_id = attempt, execution.run_id
     row.started_at, row.closed_at = execution.start_time, execution.close_time
+    row.status = execution.status.name.lower() if execution.status else ""
     row.fingerprint = row.fingerprint or execution.typed_search_attributes.get(FINGERPRINT) or ""
     if at is None:
         row.place = listed_as(execution.status, execution.typed_search_attributes.get(PHASE))
