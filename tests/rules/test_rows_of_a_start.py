@@ -148,7 +148,7 @@ async def test_a_zone_is_in_the_attempt_that_its_campaigns_ledger_names(tmp_path
     row, _ = await rows_of(client, of, tmp_path)
     assert (row.place, row.attempt, row.closed_at) == ("awaiting", 1, None)
     assert row.digest == "of-this-start" and row.run_id.startswith(THIS)
-    facts = await alarming._zones(cast(Client, client), Archive(tmp_path), of, [row])
+    facts, _ = await alarming._zones(cast(Client, client), Archive(tmp_path), [row])
     campaign = alarming.CampaignFact(name="c", zones=tuple(facts))
     codes = [alarm.code for alarm in alarms_of(Facts(now=NOW, campaigns=(campaign,)))]
     assert "zone-ended" not in codes and "sign-off-waits" in codes
