@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,9 +62,10 @@ class Zones:
         async def describe() -> Any:
             return SimpleNamespace(raw_description=SimpleNamespace(pending_activities=[]))
 
-        async def events() -> Any:
-            for none in ():
-                yield none
+        async def events() -> AsyncIterator[Any]:
+            nothing: tuple[Any, ...] = ()
+            for event in nothing:
+                yield event
 
         return SimpleNamespace(query=query, describe=describe, fetch_history_events=events)
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
-from edgeshift.alarms import Facts, alarms_of
+from edgeshift.alarms import CampaignFact, Facts, alarms_of
 from edgeshift.messages import CampaignSummary, TargetAt, ZonePhase, ZoneResult, ZoneState
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
@@ -149,7 +149,7 @@ async def test_a_zone_is_in_the_attempt_that_its_campaigns_ledger_names(tmp_path
     assert (row.place, row.attempt, row.closed_at) == ("awaiting", 1, None)
     assert row.digest == "of-this-start" and row.run_id.startswith(THIS)
     facts, _ = await alarming._zones(cast(Client, client), Archive(tmp_path), [row])
-    campaign = alarming.CampaignFact(name="c", zones=tuple(facts))
+    campaign = CampaignFact(name="c", zones=tuple(facts))
     codes = [alarm.code for alarm in alarms_of(Facts(now=NOW, campaigns=(campaign,)))]
     assert "zone-ended" not in codes and "sign-off-waits" in codes
 
