@@ -17,7 +17,7 @@ from temporalio.service import RPCError
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
 from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import area_of
-from edgeshift.campaign.target_states import AWAITING_WORDS
+from edgeshift.campaign.target_states import AWAITING_WORDS, TargetState
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import campaign_id, campaign_name
@@ -250,11 +250,16 @@ async def _zones(client: Client, archive: Archive, rows: list[ZoneRow]) -> tuple
     return facts, max(0, len(chosen) - MOST_OPEN)
 
 
-def place_of(place: str, phase: ZonePhase) -> str:
-    """Where a zone is that says its phase itself. Of one that has asked for a sign-off, Temporal's list tells
-    no more than that it has.
+def place_of(place: str, phase: ZonePhase, *, by_list: bool) -> str:
+    """Where a zone is that says its phase itself. What its campaign says of it counts, unless ``by_list``:
+    its place is known from Temporal's list alone, which tells only whether it has asked for a sign-off.
     """
-    return AS_PLACE.get(phase.value, phase.value) if place == PROPOSED else place
+    if not by_list:
+        return place
+    if phase is ZonePhase.NEEDS_SUPPORT:
+        # The outcome that it may come to is called the same.
+        return TargetState.SUPPORT.word
+    return AS_PLACE.get(phase.value, phase.value)
 
 
 async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFact) -> None:
@@ -263,7 +268,7 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
     try:
         handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
         state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
-        row.place = fact.place = place_of(row.place, state.phase)
+        row.place = fact.place = place_of(row.place, state.phase, by_list=row.by_list)
         fact.drifted = bool(state.drifted_from)
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since

@@ -246,6 +246,7 @@ def _row(
     row.fingerprint = row.fingerprint or execution.typed_search_attributes.get(FINGERPRINT) or ""
     if at is None:
         row.place = listed_as(execution.status, execution.typed_search_attributes.get(PHASE))
+        row.by_list = True
     return row
 
 

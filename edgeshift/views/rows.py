@@ -64,7 +64,8 @@ class ZoneRow(BaseModel):
     ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of zones
     that were changed. ``lost``: of waf, how many settings of the previous WAF its migration lost, by kind;
     None where that was not read. ``unread``: it has an outcome, and the result that says why was not read:
-    of very many zones not each one is. ``status``: of its workflow, in Temporal's words; in no output.
+    of very many zones not each one is. In no output: ``status``, of its workflow, in Temporal's words;
+    ``by_list``, that Temporal's list alone has told its place.
     """
 
     index: int
@@ -81,6 +82,7 @@ class ZoneRow(BaseModel):
     started_at: datetime | None = None
     closed_at: datetime | None = None
     status: str = Field(default="", exclude=True)
+    by_list: bool = Field(default=False, exclude=True)
     digest: str = ""
     fingerprint: str = ""
     record: str = ""

@@ -120,6 +120,21 @@ async def test_how_many_zones_were_not_asked_is_told(tmp_path: Path, more: int, 
     assert said == ([f"{left} open {'zone' if left == 1 else 'zones'} of campaign c {were}"] if left else [])
 
 
+@pytest.mark.parametrize(
+    ("phase", "stuck"),
+    [(ZonePhase.VALIDATING, 0), (ZonePhase.AWAITING_VALIDATION, 0), (ZonePhase.GATHERING_EVIDENCE, 1)],
+)
+async def test_a_zone_known_by_the_list_alone_is_no_longer_at_a_step_than_it_says(
+    tmp_path: Path, phase: ZonePhase, stuck: int
+) -> None:
+    """In its validation window, or while the campaign pauses, it waits by right: for a day here, and each of
+    its steps may take hours.
+    """
+    known = row(0, "working").model_copy(update={"by_list": True})
+    facts = await facts_of(Zones(phase), tmp_path, known)
+    assert codes(facts).get("zone-stuck", 0) == stuck
+
+
 class Running:
     """A client that lists so many running workflows of zones, none of whose tasks fails."""
 
