@@ -56,7 +56,9 @@ Run = tuple[int, WorkflowExecution]
 """An execution of a target's workflow, and of which attempt it is."""
 
 MOST_PLACES = 5_000
-"""Targets whose places a running campaign is asked for; of more, only those that wait for somebody."""
+"""Targets whose places a running campaign is asked for; of more, only those that ask something of a person,
+and so many at each place.
+"""
 
 MOST_ASKED = 500
 """Open zones of one campaign whose own state is asked for; beyond it, what the list says has to do."""
@@ -123,17 +125,28 @@ async def known_campaign(client: Client, name: str) -> Known:
         return Known(start, closed_summary(start, result, ledger, ended), places, status, origin)
     subject = the_campaign(name)
     try:
-        every = start.count <= MOST_PLACES
-        found = await zones_at(client, name, EVERYWHERE if every else LISTED, MOST_PLACES)
+        places = await _places(client, start)
         # After the places, so that it has the reason of every zone that was left out by then.
         summary = await ask(handle, "summary", CampaignSummary, subject)
         if status is not WorkflowExecutionStatus.RUNNING:
             # What was ended from outside still answers, as it was before.
             summary = summary.model_copy(update={"state": status.name.lower()})
-        places = {target.index: target for target in found.targets}
         return Known(start, summary, places, status, origin)
     except (TemporalTrouble, Failed) as error:
         return Known(start, None, {}, status, origin, str(error))
+
+
+async def _places(client: Client, start: CampaignStart) -> dict[int, TargetAt]:
+    """Where a running campaign has its targets, by index. Raises TemporalTrouble, Failed."""
+    every = start.count <= MOST_PLACES
+    found = await zones_at(client, start.name, EVERYWHERE if every else LISTED, MOST_PLACES)
+    targets = found.targets
+    # It answers by index. Where not all have room, each place is asked for by itself: the many that wait, or
+    # that ended in bulk, would hide a few that failed. Outcomes come last, so that no zone is lost that comes
+    # to its end meanwhile.
+    for place in LISTED if found.next else ():
+        targets += (await zones_at(client, start.name, [place], MOST_PLACES)).targets
+    return {target.index: target for target in targets}
 
 
 def _origin(start: CampaignStart, described: WorkflowExecutionDescription) -> str:
@@ -169,8 +182,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
             not_so = Reason(code=ReasonCode.NOT_ON_RECORD, state=one.told.value, said=one.said)
             _explain(rows[one.index], not_so)
     closed = [row for row in rows if row.closed_at is not None and look(row.place).kind in FINISHED]
-    # Zones that are done have little to explain, so they come last where there is a bound.
-    closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
+    closed.sort(key=_explained)
     for row in rows:
         row.unread = row.place in OUTCOMES
     await each(closed[:MOST_RESULTS], lambda row: add_result(client, row, runs[row.index]))
@@ -184,6 +196,14 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
         waiting += [row for row in still_open if row.place == "waiting"]
     await each(waiting[:MOST_ASKED], lambda row: _add_state(client, row))
     return rows
+
+
+def _explained(row: ZoneRow) -> tuple[bool, bool, bool]:
+    """In which order results are read, of which there is a bound: what failed has most to explain, and what
+    is done the least. So are most of those whose place the campaign was not asked for.
+    """
+    kind = look(row.place).kind
+    return kind is Kind.DONE, row.by_list, kind is not Kind.FAILED
 
 
 async def _newest_runs(client: Client, known: Known, targets: Sequence[Target]) -> dict[int, list[Run]]:
