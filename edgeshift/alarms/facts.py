@@ -36,7 +36,8 @@ class CampaignFact(BaseModel):
     ``archive``: identity of the archive that it was started with; both empty where that cannot be read.
     ``summary``: None where nobody answers, ``trouble`` says why.
     ``unreadable``: what of the archive could not be read; ``elsewhere``: that it keeps its documents in
-    another archive. Durations are real ones.
+    another archive. ``left_out``: how many of its open zones were not looked at one by one, so that
+    it is not known how long they have been where they are. Durations are real ones.
 
     ``expires_after``: how long a zone may wait for a sign-off. ``settles_in``: how long a permit lasts, with
     the request under it. ``step_lasts``: how long one step of a zone may take; ``tried_for``: for how long
@@ -56,6 +57,7 @@ class CampaignFact(BaseModel):
     step_lasts: timedelta = timedelta(hours=4)
     tried_for: timedelta = timedelta(minutes=10)
     zones: tuple[ZoneFact, ...] = ()
+    left_out: int = 0
 
 
 class CheckFact(BaseModel):

@@ -20,7 +20,7 @@ from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.messages import CampaignResult, ZoneResult
 from edgeshift.model.fleet import campaign_id
-from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of, targets_of
+from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of, origin_in, targets_of
 
 AT_ONCE = 24
 
@@ -74,7 +74,7 @@ async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -
         return
     line = {
         "attempt": attempt,
-        "campaign_run": str(memo.get("origin") or memo.get("campaign_run") or ""),
+        "campaign_run": origin_in(memo),
         "closed": execution.close_time.isoformat() if execution.close_time else None,
         "digest": result.digest,
         "index": index,

@@ -15,7 +15,7 @@ from edgeshift.cli import candidates
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_campaign
 from edgeshift.cli.shell import current, run
-from edgeshift.model.counts import counted
+from edgeshift.model.counts import agreed, counted
 from edgeshift.views.chosen import as_chosen
 from edgeshift.views.widths import Command, Paragraph
 
@@ -57,7 +57,8 @@ def alarms(
     facts, notes = run(look(), waiting="looking at every part")
     found = [_typed(alarm) for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
     if as_json:
-        shell.print_json({"alarms": found, "note": "\n".join(notes)})
+        left_out = {one.name: one.left_out for one in facts.campaigns if one.left_out > 0}
+        shell.print_json({"alarms": found, "left_out": left_out, "note": "\n".join(notes)})
     else:
         for alarm in found:
             # Whoever reads it line by line, in a pipe, gets each line whole.
@@ -66,9 +67,20 @@ def alarms(
         shell.console.print(
             f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code" if found else "no alarms"
         )
-        shell.say_note(*notes)
+        shell.say_note(*_left_out(facts), *notes)
     if found:
         raise typer.Exit(ExitCode.ALARMS)
+
+
+def _left_out(facts: Facts) -> Iterator[str]:
+    """How many open zones of each campaign were not asked, and what is not known of them."""
+    for one in facts.campaigns:
+        if one.left_out > 0:
+            zones, were = counted(one.left_out, "open zone"), agreed(one.left_out, "was", "were")
+            yield (
+                f"{zones} of campaign {one.name} {were} not asked: whether any is stuck, or its sign-off"
+                " expires soon, is not known here"
+            )
 
 
 def _typed(alarm: Alarm) -> Alarm:

@@ -55,7 +55,7 @@ async def _show(shell: Shell, asked: Any, *, every: bool, as_json: bool) -> None
         for one in found:
             shell.console.print(f"{moment(one.at)}  {one.digest}", markup=False, soft_wrap=True)
         return
-    taken, document = await chosen(archive, named.area, found, asked.digest)
+    taken, document = await chosen(archive, named, found, asked.digest)
     if as_json:
         shell.print_json(document)
         return

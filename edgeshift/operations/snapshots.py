@@ -10,7 +10,8 @@ from typing import Any
 from edgeshift.model.fleet import Area
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import SnapshotTaken, get_record
+from edgeshift.stores.documents import Intent, NothingMore, SnapshotTaken, get_record
+from edgeshift.stores.documents.intents import EFFECTIVE, GIVEN_UP, OPENED
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,22 @@ async def snapshots_of(archive: Archive, target: str, area: Area) -> list[Taken]
             " names another archive",
         )
     return sorted(found, key=lambda taken: (taken.at, taken.digest))
+
+
+async def first_change(archive: Archive, target: str, area: Area) -> datetime | None:
+    """When it was first recorded of a target, by its identifier, that something was about to be sent that may
+    have changed it; None where nothing was. A step is recorded after the reading that it rests on. Raises
+    ArchiveError.
+    """
+    found = []
+    async for key in archive.list(f"intent/{target}/{area.value}"):
+        intent = await get_record(archive, Intent, key)
+        if intent is None or intent.step in (OPENED, GIVEN_UP):
+            continue
+        nothing = await get_record(archive, NothingMore, key.replace("intent/", "nothing/", 1))
+        if nothing is None or nothing.closed_as in EFFECTIVE:
+            found.append(intent.at)
+    return min(found, default=None)
 
 
 def by_digest(found: Collection[Taken], prefix: str) -> Taken:

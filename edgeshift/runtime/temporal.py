@@ -50,6 +50,7 @@ __all__ = [
     "memo_of",
     "memo_value_of",
     "of_campaign",
+    "origin_in",
     "polling",
     "targets_of",
 ]
@@ -100,6 +101,13 @@ async def memo_of(execution: WorkflowExecution) -> Mapping[str, Any] | None:
         return await execution.memo()
     except UNREADABLE:
         return None
+
+
+def origin_in(memo: Mapping[str, Any]) -> str:
+    """The campaign's first run, as the memo of a target's workflow names it: each start of a campaign has
+    another one. Empty where it names none.
+    """
+    return str(memo.get("origin") or memo.get("campaign_run") or "")
 
 
 async def memo_value_of(execution: WorkflowExecution, key: str, kind: type[Model]) -> Model | None:

@@ -15,8 +15,9 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
+from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import area_of
-from edgeshift.campaign.target_states import AWAITING_WORDS
+from edgeshift.campaign.target_states import AWAITING_WORDS, TargetState
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import campaign_id, campaign_name
@@ -38,7 +39,9 @@ CLOSED_WITHIN = timedelta(days=14)
 """How long campaigns that have closed are told of where none is named."""
 
 MOST_OPEN = 200
-"""Open zones of one campaign whose workflow is looked at one by one, and whose proposal is read."""
+"""Open zones of one campaign whose workflow is looked at one by one, and whose proposal is read; how many
+there are beyond is told (``CampaignFact.left_out``).
+"""
 
 MOST_STEPS = 20
 """Zones at one step for long of which the last failure is looked for in their histories."""
@@ -76,6 +79,10 @@ campaign's file.
 """
 
 _UNFINISHED = (*_OPEN, *AWAITING_WORDS, PROPOSED, "waiting", "support")
+_NO_OUTCOME = ENDED | {"failed"}
+"""How a zone's workflow ends without an outcome, in Temporal's words. The outcome of one that is completed is
+on its way to the campaign.
+"""
 
 
 async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
@@ -104,13 +111,17 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
         # One that has closed calls nobody any more.
         if fact.status == "running":
             checks += await checks_of(settings, archive, fact.name, start, service=service)
+    stuck, unseen = await _stuck(client, chosen)
+    campaigns = (
+        fact.model_copy(update={"left_out": max(fact.left_out, unseen.get(fact.name, 0))}) for fact, _ in seen
+    )
     return facts.model_copy(
         update={
             "now": datetime.now(UTC),
             "checks": tuple(checks),
             "quotas": () if _is_alone(checks) else await _quotas(client),
-            "stuck": await _stuck(client, chosen),
-            "campaigns": tuple(fact for fact, _ in seen),
+            "stuck": stuck,
+            "campaigns": tuple(campaigns),
         }
     )
 
@@ -172,7 +183,8 @@ async def _campaign(
         return fact.model_copy(update={"elsewhere": one_line(failure.text)}), known.start
     except ArchiveError as failure:
         return fact.model_copy(update={"unreadable": one_line(str(failure))}), known.start
-    return fact.model_copy(update={"zones": tuple(await _zones(client, archive, known, rows))}), known.start
+    zones, left_out = await _zones(client, archive, rows)
+    return fact.model_copy(update={"zones": tuple(zones), "left_out": left_out}), known.start
 
 
 def campaign_fact(known: Known, rows: Iterable[ZoneRow]) -> CampaignFact:
@@ -213,16 +225,20 @@ def _step_lasts(start: CampaignStart) -> timedelta:
     return 2 * policy.migration_limit + policy.patience + longest
 
 
-async def _zones(client: Client, archive: Archive, known: Known, rows: list[ZoneRow]) -> list[ZoneFact]:
+async def _zones(client: Client, archive: Archive, rows: list[ZoneRow]) -> tuple[list[ZoneFact], int]:
+    """What alarms make of each row, and how many open zones were not asked."""
     for row in rows:
-        if row.run_id and row.closed_at is not None and row.place in _UNFINISHED:
+        if row.status in _NO_OUTCOME and row.place in _UNFINISHED:
             # Its campaign does not know yet that somebody ended its workflow.
             row.place, row.reason = "terminated", row.reason or "its campaign has not noticed yet"
     facts = [_zone_fact(row) for row in rows]
     asked = (*_OPEN, *AWAITING_WORDS, PROPOSED)
-    chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in asked]
-    # Most of them wait for people; there may be very many.
-    chosen.sort(key=lambda place: rows[place].place == PROPOSED)
+    chosen = [
+        place for place, row in enumerate(rows) if row.run_id and row.closed_at is None and row.place in asked
+    ]
+    # Very many may wait for people, of which the campaign tells as much: those that are worked at come first,
+    # then those that may have gone on from their sign-off.
+    chosen.sort(key=lambda place: (rows[place].place in AWAITING_WORDS, rows[place].place == PROPOSED))
     await each(chosen[:MOST_OPEN], lambda place: _ask_zone(client, archive, rows[place], facts[place]))
     late = datetime.now(UTC) - timedelta(seconds=30)
     slow = [
@@ -231,14 +247,19 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
         if rows[place].place in _OPEN and (since := facts[place].since) and since < late
     ]
     await each(slow[:MOST_STEPS], lambda place: _ask_history(client, rows[place], facts[place]))
-    return facts
+    return facts, max(0, len(chosen) - MOST_OPEN)
 
 
-def place_of(place: str, phase: ZonePhase) -> str:
-    """Where a zone is that says its phase itself. Of one that has asked for a sign-off, Temporal's list tells
-    no more than that it has.
+def place_of(place: str, phase: ZonePhase, *, by_list: bool) -> str:
+    """Where a zone is that says its phase itself. What its campaign says of it counts, unless ``by_list``:
+    its place is known from Temporal's list alone, which tells only whether it has asked for a sign-off.
     """
-    return AS_PLACE.get(phase.value, phase.value) if place == PROPOSED else place
+    if not by_list:
+        return place
+    if phase is ZonePhase.NEEDS_SUPPORT:
+        # The outcome that it may come to is called the same.
+        return TargetState.SUPPORT.word
+    return AS_PLACE.get(phase.value, phase.value)
 
 
 async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFact) -> None:
@@ -247,7 +268,7 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
     try:
         handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
         state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
-        row.place = fact.place = place_of(row.place, state.phase)
+        row.place = fact.place = place_of(row.place, state.phase, by_list=row.by_list)
         fact.drifted = bool(state.drifted_from)
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since
@@ -313,20 +334,26 @@ async def _quota(client: Client, execution: WorkflowExecution) -> QuotaFact | No
     return QuotaFact(user=f"{user} at {service}", workflow=execution.id, blocked_until=until)
 
 
-async def _stuck(client: Client, names: list[str]) -> tuple[StuckFact, ...]:
-    """Workflows of campaigns, quotas and zones whose tasks fail again and again."""
+async def _stuck(client: Client, names: list[str]) -> tuple[tuple[StuckFact, ...], dict[str, int]]:
+    """Workflows of campaigns, quotas and zones whose tasks fail again and again; and by campaign, of how many
+    open zones that was not looked at, where there are some.
+    """
     query = "ExecutionStatus = 'Running' AND WorkflowType IN ('Campaign', 'Quota')"
     found = [item async for item in client.list_workflows(query)]
     wanted = {campaign_id(name) for name in names}
     chosen = [(item, "") for item in found if item.id in wanted or item.workflow_type == "Quota"]
+    unseen: dict[str, int] = {}
     for name in names:
         zones = f"EdgeshiftCampaign = '{name}' AND ExecutionStatus = 'Running' AND WorkflowType != 'Campaign'"
         try:
-            chosen += [(item, name) async for item in client.list_workflows(zones, limit=MOST_OPEN)]
+            some = [(item, name) async for item in client.list_workflows(zones, limit=MOST_OPEN)]
+            if len(some) == MOST_OPEN:
+                unseen[name] = (await client.count_workflows(zones)).count - MOST_OPEN
         except RPCError:
             # Without its search attribute no zone is found, which is said by the check of those.
             break
-    return tuple(one for one in await each(chosen, lambda pair: _task_of(client, *pair)) if one)
+        chosen += some
+    return tuple(one for one in await each(chosen, lambda pair: _task_of(client, *pair)) if one), unseen
 
 
 async def _task_of(client: Client, execution: WorkflowExecution, campaign: str) -> StuckFact | None:

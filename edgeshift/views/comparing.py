@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import BaseModel
 from temporalio.client import Client
 
-from edgeshift.messages import CampaignStart, CampaignSummary, ToldWrong
+from edgeshift.messages import CampaignSummary, ToldWrong
 from edgeshift.model.counts import agreed
-from edgeshift.model.fleet import CLAIMS, campaign_id
+from edgeshift.model.fleet import CLAIMS
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.archives import check_archive
 from edgeshift.operations.comparing import Told, compare_told
@@ -53,7 +53,7 @@ async def check_campaign(client: Client, archive: Archive, name: str, roots: Pat
     await check_archive(archive, known.start)
     told = await told_by(client, archive, known)
     unnamed = unnamed_of(summary, told)
-    compared = await compare_told(client, archive, known.start, await _origin(client, known), told, roots)
+    compared = await compare_told(client, archive, known.start, known.origin, told, roots)
     found, why = compared.found, Counter({one_line(said): n for said, n in compared.unread_for.items()})
     for place, number in unnamed.items():
         those = agreed(number, "it", "them")
@@ -94,12 +94,3 @@ def unnamed_of(summary: CampaignSummary, told: Iterable[Told]) -> Mapping[str, i
     named = Counter(one.outcome.value for one in told)
     counted = {place: number for place, number in summary.places.items() if place in _TOLD}
     return {place: number - named[place] for place, number in counted.items() if number > named[place]}
-
-
-async def _origin(client: Client, known: Known) -> str:
-    """The first run of all that took the campaign up."""
-    start: CampaignStart = known.start
-    if start.carried is not None and start.carried.origin:
-        return start.carried.origin
-    described = await client.get_workflow_handle(campaign_id(start.name)).describe()
-    return described.raw_description.workflow_execution_info.first_run_id or described.run_id

@@ -25,7 +25,7 @@ from edgeshift.operations.archives import campaign_here, check_archive
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound, Refused, Unreadable
 from edgeshift.operations.zones import frozen_targets, near_zone, pick_zone
-from edgeshift.runtime.temporal import is_missing, memo_of
+from edgeshift.runtime.temporal import is_missing, memo_of, origin_in
 from edgeshift.stores.archive import Archive
 from edgeshift.views.events import Run, read_run
 
@@ -153,8 +153,9 @@ async def _has_history(client: Client, named: Named) -> bool:
     return True
 
 
-async def zone_runs(client: Client, named: Named, campaign: str | None = None) -> list[Run]:
-    """Every retained run of a target's workflow with its history, oldest first; of one campaign, if named.
+async def zone_runs(client: Client, named: Named, campaign: str | None = None, origin: str = "") -> list[Run]:
+    """Every retained run of a target's workflow with its history, oldest first; of one campaign, if named,
+    and of that start of it whose first run is ``origin``, if that is given.
 
     Raises NotFound when there is none.
     """
@@ -162,12 +163,12 @@ async def zone_runs(client: Client, named: Named, campaign: str | None = None) -
     found = {
         item.run_id: item
         async for item in client.list_workflows(f"WorkflowId = '{identifier}'")
-        if campaign is None or await _is_of(item, campaign)
+        if campaign is None or await _is_of(item, campaign, origin)
     }
     try:
         # Visibility may lag behind by a second or two: the newest run is asked for by itself.
         newest = await client.get_workflow_handle(identifier).describe()
-        if campaign is None or await _is_of(newest, campaign):
+        if campaign is None or await _is_of(newest, campaign, origin):
             found.setdefault(newest.run_id, newest)
     except RPCError as error:
         if not is_missing(error):
@@ -182,8 +183,9 @@ async def zone_runs(client: Client, named: Named, campaign: str | None = None) -
     return list(await asyncio.gather(*(_run(client, item) for item in runs)))
 
 
-async def _is_of(execution: WorkflowExecution, campaign: str) -> bool:
-    return (await memo_of(execution) or {}).get("campaign") == campaign_id(campaign)
+async def _is_of(execution: WorkflowExecution, campaign: str, origin: str) -> bool:
+    memo = await memo_of(execution) or {}
+    return memo.get("campaign") == campaign_id(campaign) and origin in ("", origin_in(memo))
 
 
 async def _run(client: Client, execution: WorkflowExecution) -> Run:

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
 
 from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import TargetState
@@ -36,7 +42,7 @@ from edgeshift.operations.calls import ask, the_campaign
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble, Unreadable
 from edgeshift.operations.zones import frozen_targets
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of, targets_of
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of, origin_in, targets_of
 from edgeshift.stores.archive import Archive
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
@@ -50,7 +56,9 @@ Run = tuple[int, WorkflowExecution]
 """An execution of a target's workflow, and of which attempt it is."""
 
 MOST_PLACES = 5_000
-"""Targets whose places a running campaign is asked for; of more, only those that wait for somebody."""
+"""Targets whose places a running campaign is asked for; of more, only those that ask something of a person,
+and so many at each place.
+"""
 
 MOST_ASKED = 500
 """Open zones of one campaign whose own state is asked for; beyond it, what the list says has to do."""
@@ -80,13 +88,15 @@ when the zone goes on from its sign-off.
 class Known:
     """A campaign as far as it can be known. ``summary`` is None where nobody answers; ``trouble``: why.
 
-    ``places``: where targets are, by index; not each of very many.
+    ``places``: where targets are, by index; not each of very many. ``origin``: the first run of all that took
+    this start of the campaign up.
     """
 
     start: CampaignStart
     summary: CampaignSummary | None
     places: Mapping[int, TargetAt]
     status: WorkflowExecutionStatus
+    origin: str
     trouble: str = ""
 
     @property
@@ -103,6 +113,7 @@ async def known_campaign(client: Client, name: str) -> Known:
     handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
     described = await handle.describe()
     status = described.status or WorkflowExecutionStatus.RUNNING
+    origin = _origin(start, described)
     if status is WorkflowExecutionStatus.COMPLETED:
         try:
             result = CampaignResult.model_validate(await handle.result())
@@ -111,19 +122,37 @@ async def known_campaign(client: Client, name: str) -> Known:
         ledger = ledger_of(start, result)
         ended = described.close_time or datetime.now(UTC)
         places = places_of(start, ledger) if ledger else {}
-        return Known(start, closed_summary(start, result, ledger, ended), places, status)
+        return Known(start, closed_summary(start, result, ledger, ended), places, status, origin)
     subject = the_campaign(name)
     try:
-        every = start.count <= MOST_PLACES
-        found = await zones_at(client, name, EVERYWHERE if every else LISTED, MOST_PLACES)
+        places = await _places(client, start)
         # After the places, so that it has the reason of every zone that was left out by then.
         summary = await ask(handle, "summary", CampaignSummary, subject)
         if status is not WorkflowExecutionStatus.RUNNING:
             # What was ended from outside still answers, as it was before.
             summary = summary.model_copy(update={"state": status.name.lower()})
-        return Known(start, summary, {target.index: target for target in found.targets}, status)
+        return Known(start, summary, places, status, origin)
     except (TemporalTrouble, Failed) as error:
-        return Known(start, None, {}, status, str(error))
+        return Known(start, None, {}, status, origin, str(error))
+
+
+async def _places(client: Client, start: CampaignStart) -> dict[int, TargetAt]:
+    """Where a running campaign has its targets, by index. Raises TemporalTrouble, Failed."""
+    every = start.count <= MOST_PLACES
+    found = await zones_at(client, start.name, EVERYWHERE if every else LISTED, MOST_PLACES)
+    targets = found.targets
+    # It answers by index. Where not all have room, each place is asked for by itself: the many that wait, or
+    # that ended in bulk, would hide a few that failed. Outcomes come last, so that no zone is lost that comes
+    # to its end meanwhile.
+    for place in LISTED if found.next else ():
+        targets += (await zones_at(client, start.name, [place], MOST_PLACES)).targets
+    return {target.index: target for target in targets}
+
+
+def _origin(start: CampaignStart, described: WorkflowExecutionDescription) -> str:
+    if start.carried is not None and start.carried.origin:
+        return start.carried.origin
+    return described.raw_description.workflow_execution_info.first_run_id or described.run_id
 
 
 def summary_of(known: Known) -> CampaignSummary:
@@ -142,7 +171,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     """
     await check_archive(archive, known.start)
     targets = await frozen_targets(archive, known.start.targets)
-    runs = await _newest_runs(client, known.start, targets)
+    runs = await _newest_runs(client, known, targets)
     excluded = _excluded(known.summary) if known.summary else {}
     rows = [
         _row(known.start.area, index, target, runs.get(index, ()), known.places.get(index), excluded)
@@ -153,8 +182,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
             not_so = Reason(code=ReasonCode.NOT_ON_RECORD, state=one.told.value, said=one.said)
             _explain(rows[one.index], not_so)
     closed = [row for row in rows if row.closed_at is not None and look(row.place).kind in FINISHED]
-    # Zones that are done have little to explain, so they come last where there is a bound.
-    closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
+    closed.sort(key=_explained)
     for row in rows:
         row.unread = row.place in OUTCOMES
     await each(closed[:MOST_RESULTS], lambda row: add_result(client, row, runs[row.index]))
@@ -170,20 +198,31 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     return rows
 
 
-async def _newest_runs(
-    client: Client, start: CampaignStart, targets: Sequence[Target]
-) -> dict[int, list[Run]]:
-    """The runs of the newest attempt of each index, from Temporal's list, the latest first: there are several
-    where the workflow was reset, or went on in a new run. What is not called like the target's workflow is
-    none of it, whatever it says of itself.
+def _explained(row: ZoneRow) -> tuple[bool, bool, bool]:
+    """In which order results are read, of which there is a bound: what failed has most to explain, and what
+    is done the least. So are most of those whose place the campaign was not asked for.
     """
+    kind = look(row.place).kind
+    return kind is Kind.DONE, row.by_list, kind is not Kind.FAILED
+
+
+async def _newest_runs(client: Client, known: Known, targets: Sequence[Target]) -> dict[int, list[Run]]:
+    """The runs of each index's attempt, from Temporal's list, the latest first: there are several where the
+    workflow was reset, or went on in a new run. Which attempt that is, the campaign's ledger says; where it
+    does not name the target, it is the newest. What is not called like the target's workflow is none of it,
+    whatever it says of itself, nor is what another start of the campaign began: attempts count from 1 again.
+    """
+    start = known.start
     found: dict[int, list[Run]] = {}
     async for execution in client.list_workflows(targets_of(start.name)):
         memo = await memo_of(execution) or {}
         index, attempt = memo.get("index"), memo.get("attempt")
         if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < len(targets):
             continue
-        if execution.id != migration_id(targets[index].zone, start.area):
+        if execution.id != migration_id(targets[index].zone, start.area) or origin_in(memo) != known.origin:
+            continue
+        at = known.places.get(index)
+        if at is not None and attempt != at.attempt:
             continue
         found.setdefault(index, []).append((attempt, execution))
     return {index: _latest_first(runs) for index, runs in found.items()}
@@ -223,9 +262,11 @@ def _row(
     attempt, execution = runs[0]
     row.attempt, row.run_id = attempt, execution.run_id
     row.started_at, row.closed_at = execution.start_time, execution.close_time
+    row.status = execution.status.name.lower() if execution.status else ""
     row.fingerprint = row.fingerprint or execution.typed_search_attributes.get(FINGERPRINT) or ""
     if at is None:
         row.place = listed_as(execution.status, execution.typed_search_attributes.get(PHASE))
+        row.by_list = True
     return row
 
 

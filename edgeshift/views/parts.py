@@ -112,9 +112,11 @@ class ViewPart:
         """What a snapshot holds, in lines for people."""
         return json.dumps(reading, indent=2, ensure_ascii=False).splitlines()
 
-    def is_before(self, reading: dict[str, Any]) -> bool:
-        """Whether a snapshot shows a target as it was before a change of this area."""
-        return True
+    def is_before(self, reading: dict[str, Any]) -> bool | None:
+        """Whether a snapshot shows a target as it was before a change of this area. None: a reading cannot
+        tell, and what was taken before the first change is.
+        """
+        return None
 
     def lines(self, role: str, document: BaseModel) -> list[str]:
         """What a timeline says of a document that one of its entries names, in lines for people. ``role``:

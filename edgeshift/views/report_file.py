@@ -20,7 +20,7 @@ from edgeshift.stores.documents import DOCUMENTS, get_document
 from edgeshift.views.csv_rows import as_csv
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
-from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
+from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.report_data import report_data, tickets_of
 from edgeshift.views.report_page import render_report
@@ -73,7 +73,7 @@ async def gather_report(
     note = await note_of(archive, campaign, known.start.spec, roots)
     rows = await zone_rows(client, archive, known)
     started = sorted((row for row in rows if row.run_id), key=lambda row: not notable(row))
-    told = await each(started[:MOST_HISTORIES], lambda row: _timeline(client, row, campaign))
+    told = await each(started[:MOST_HISTORIES], lambda row: _timeline(client, row, known))
     timelines = {row.index: timeline for row, timeline in zip(started, told, strict=False)}
     missing: list[str] = []
     recorded = [row for row in rows if row.record]
@@ -129,8 +129,9 @@ async def _losses(
     return VIEWS.of(area).losses(record) if record else None
 
 
-async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:
-    return build_timeline(row.id, await zone_runs(client, Named(row.id, row.area, row.kind), campaign))
+async def _timeline(client: Client, row: ZoneRow, known: Known) -> Timeline:
+    named = Named(row.id, row.area, row.kind)
+    return build_timeline(row.id, await zone_runs(client, named, known.start.name, known.origin))
 
 
 async def _read(archive: Archive, model: type[Model], digest: str, missing: list[str]) -> Model | None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from functools import cache
 
-from pydantic import BaseModel, computed_field, field_serializer
+from pydantic import BaseModel, Field, computed_field, field_serializer
 
 from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import AREAS
@@ -64,7 +64,8 @@ class ZoneRow(BaseModel):
     ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of zones
     that were changed. ``lost``: of waf, how many settings of the previous WAF its migration lost, by kind;
     None where that was not read. ``unread``: it has an outcome, and the result that says why was not read:
-    of very many zones not each one is.
+    of very many zones not each one is. In no output: ``status``, of its workflow, in Temporal's words;
+    ``by_list``, that Temporal's list alone has told its place.
     """
 
     index: int
@@ -80,6 +81,8 @@ class ZoneRow(BaseModel):
     run_id: str = ""
     started_at: datetime | None = None
     closed_at: datetime | None = None
+    status: str = Field(default="", exclude=True)
+    by_list: bool = Field(default=False, exclude=True)
     digest: str = ""
     fingerprint: str = ""
     record: str = ""

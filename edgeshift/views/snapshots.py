@@ -11,7 +11,7 @@ from temporalio.client import Client
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.zone_names import is_identifier
 from edgeshift.operations.errors import BadInput, NotFound
-from edgeshift.operations.snapshots import Taken, by_digest, snapshot_document, snapshots_of
+from edgeshift.operations.snapshots import Taken, by_digest, first_change, snapshot_document, snapshots_of
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.finding import Named, checked_name, find_zone, zone_runs
 from edgeshift.views.parts import VIEWS
@@ -76,15 +76,15 @@ async def choices(client: Client | None, archive: Archive, named: Named, asked: 
 
 
 async def chosen(
-    archive: Archive, area: Area, found: list[Taken], digest: str
+    archive: Archive, named: Named, found: list[Taken], digest: str
 ) -> tuple[Taken, dict[str, Any]]:
-    """The snapshot that is meant, and its document: the one with this digest; else the latest from before the
-    change; else the first. Raises NotFound, BadInput, ArchiveError.
+    """The snapshot of a target that is meant, and its document: the one with this digest; else the latest
+    from before the change; else the first. Raises NotFound, BadInput, ArchiveError.
     """
     if digest:
         taken = by_digest(found, digest)
         return taken, await snapshot_document(archive, taken.digest)
-    part = VIEWS.of(area)
+    part = VIEWS.of(named.area)
     trouble: ArchiveError | None = None
     for taken in reversed(found[-MOST_LOOKED_AT:]):
         try:
@@ -92,7 +92,13 @@ async def chosen(
         except ArchiveError as why:
             trouble = why
             continue
-        if part.is_before(reading_of(document)):
+        before = part.is_before(reading_of(document))
+        if before is None:
+            changed = await first_change(archive, named.id, named.area)
+            meant = [one for one in found if changed is None or one.at <= changed]
+            taken = (meant or found[:1])[-1]
+            return taken, await snapshot_document(archive, taken.digest)
+        if before:
             return taken, document
     if trouble is not None:
         raise trouble

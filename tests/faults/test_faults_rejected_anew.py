@@ -14,6 +14,9 @@ from activities.rulings import rejected_digests
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from edgeshift.model.sign_off import Choice
+from edgeshift.views.gathering import known_campaign, zone_rows
+from edgeshift.views.report_file import gather_report
+from edgeshift.views.rows import ZoneRow
 from tests.harness.disturbances.operators import start_again
 from tests.kit import eventually
 from tests.kit.faults import Stage, again, staged, zone
@@ -40,6 +43,14 @@ async def ended_from_outside(stage: Stage) -> None:
     play = stage.play
     await play.campaign.terminate("by mistake")
     play.stops[-1] = play.stops[-1].model_copy(update={"resumed_at": play.now()})
+
+
+async def row_of(stage: Stage, short: str) -> ZoneRow:
+    """What people are shown of a zone."""
+    play = stage.play
+    known = await known_campaign(play.client, play.spec.name)
+    rows = await zone_rows(play.client, play.archive, known)
+    return next(row for row in rows if row.name == stage.name(short))
 
 
 async def recorded(stage: Stage, what: str, number: int) -> None:
@@ -80,6 +91,9 @@ async def test_a_rejected_fingerprint_binds_zones_that_had_not_come_to_it(
         await play.campaign.terminate("once more")
         await start_again(stage)
         await play.until(lambda seen: seen.places == {"rejected": 1, "awaiting": 2})
+        # Before this start it was in its second attempt.
+        shown = await row_of(stage, "b")
+        assert (shown.place, shown.attempt, shown.closed_at) == ("awaiting", 1, None) and shown.digest
         assert (await play.state(stage.name("b"))).fingerprint == fingerprint
         assert "rejected before" in (await play.zone(stage.name("a")).result()).reason
         known = await rejected_digests(play.archive, campaign_id(play.spec.name))
@@ -106,3 +120,30 @@ async def test_a_rejection_that_was_taken_back_binds_nobody(temporal_client: Cli
         await play.until(lambda seen: seen.places == {"rejected": 1, "awaiting": 2})
         assert (await play.state(stage.name("b"))).phase is ZonePhase.AWAITING_SIGN_OFF
         assert await stage.changes() == []
+
+
+async def test_what_has_not_begun_anew_is_shown_as_not_started(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever became of it in an earlier start, also where the campaign is too large to be asked for each
+    target's place. The report has the timelines of this start alone.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b")) as stage:
+        play = stage.play
+        for short in "ab":
+            await stage.waits(short)
+        await play.ask("abort", "other waves")
+        assert (await play.result()).outcomes == {"aborted": 2}
+        spec = {**play.spec.model_dump(), "waves": WAVES}
+        play.spec = type(play.spec).model_validate(spec)
+        await start_again(stage)
+        await play.until(lambda seen: seen.places == {"awaiting": 1, "pending": 1})
+        for most in (5_000, 1):
+            monkeypatch.setattr("edgeshift.views.gathering.MOST_PLACES", most)
+            shown = {row.place: row for row in [await row_of(stage, short) for short in "ab"]}
+            assert set(shown) == {"awaiting", "pending"}
+            assert (shown["pending"].run_id, shown["pending"].attempt) == ("", 0)
+        told = (await gather_report(play.client, play.archive, play.spec.name)).timelines
+        assert set(told) == {shown["awaiting"].index}
+        assert len(told[shown["awaiting"].index].attempts) == 1
+        assert (await stage.finish()).outcomes == {"migrated": 2}

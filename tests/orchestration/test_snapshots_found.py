@@ -32,7 +32,7 @@ async def test_snapshots_are_found_by_campaign_and_attempt(temporal_client: Clie
             named = await target_of(play.client, play.archive, asked)
             assert (named.id, named.area) == (stage.id("twice"), Area.WAF)
             some = await choices(play.client, play.archive, named, asked)
-            taken, document = await chosen(play.archive, named.area, some, "")
+            taken, document = await chosen(play.archive, named, some, "")
             assert bool(document["reading"]["overrides"]) is (attempt == 1)
             return taken.digest
 

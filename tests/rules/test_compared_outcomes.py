@@ -72,7 +72,7 @@ async def test_every_outcome_is_named_in_the_attempt_that_it_is_of(
     of = ledger()
     start: Any = SimpleNamespace(name="c", targets="t", count=COUNT, waves=WAVES)
     places = places_of(start, of) if status is WorkflowExecutionStatus.COMPLETED else {}
-    known = Known(start, None, places, status)
+    known = Known(start, None, places, status, "r")
     told = await told_by(cast(Client, Answers(of)), Archive(tmp_path), known)
     assert [one.index for one in told] == list(range(COUNT - LEFT))
     assert all(one.attempt == attempt_of(one.index) for one in told)
@@ -96,7 +96,7 @@ async def test_a_target_that_there_is_not_is_not_compared(tmp_path: Path) -> Non
     places[0] = places[0].model_copy(update={"index": COUNT})
     places[1] = places[1].model_copy(update={"index": -1})
     start: Any = SimpleNamespace(name="c", targets="t", count=COUNT, waves=WAVES)
-    known = Known(start, None, places, WorkflowExecutionStatus.COMPLETED)
+    known = Known(start, None, places, WorkflowExecutionStatus.COMPLETED, "r")
     told = await told_by(cast(Client, Answers(of)), Archive(tmp_path), known)
     assert len(told) == COUNT - LEFT - 2
     assert unnamed_of(cast(Any, SimpleNamespace(places=of.tallies())), told) == {"migrated": 2}

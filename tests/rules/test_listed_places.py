@@ -33,12 +33,26 @@ def test_a_zone_that_waits_is_told_from_one_that_is_read() -> None:
         (PROPOSED, ZonePhase.COMMITTING, "permitted"),
         (PROPOSED, ZonePhase.ROLLING_BACK, "rolling_back"),
         (PROPOSED, ZonePhase.AWAITING_SIGN_OFF, "awaiting"),
-        ("ready", ZonePhase.COMMITTING, "ready"),
+        ("working", ZonePhase.VALIDATING, "waiting"),
+        ("working", ZonePhase.AWAITING_VALIDATION, "ready_validate"),
+        ("working", ZonePhase.ASSESSING, "working"),
+        # It is an open zone that says so: the outcome of that name is another place.
+        ("working", ZonePhase.NEEDS_SUPPORT, "support"),
     ],
 )
-def test_alarms_take_a_zone_at_its_word(place: str, phase: ZonePhase, found: str) -> None:
-    """One that has asked for a sign-off may be stuck since; where its campaign says more, that counts."""
-    assert place_of(place, phase) == found
+def test_alarms_take_a_zone_at_its_word_that_is_known_by_the_list_alone(
+    place: str, phase: ZonePhase, found: str
+) -> None:
+    """The list tells nothing between its start and its proposal, nor after that."""
+    assert place_of(place, phase, by_list=True) == found
+
+
+@pytest.mark.parametrize(
+    ("place", "phase"), [("ready", ZonePhase.COMMITTING), ("working", ZonePhase.VALIDATING)]
+)
+def test_where_its_campaign_says_more_that_counts(place: str, phase: ZonePhase) -> None:
+    """A zone that the ledger keeps elsewhere than it is itself may be stuck for that."""
+    assert place_of(place, phase, by_list=False) == place
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,11 @@ from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.snapshots import by_digest, snapshots_of
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Snapshot, SnapshotTaken, create_record, put_document, snapshot_key
+from edgeshift.views.finding import Named
 from edgeshift.views.snapshots import chosen
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
+NAMED = Named(ZONE.id, Area.WAF)
 NOW = datetime(2024, 2, 1, 9, 30, tzinfo=UTC)
 MIGRATED = {"new_waf_status": "enabled", "old_waf_status": "disabled", "migration_state": "complete"}
 GROUP = {"id": "g", "name": "Bad Robots", "package_id": "core", "mode": "off"}
@@ -49,10 +51,10 @@ async def test_the_latest_from_before_the_migration_is_shown(tmp_path: Path) -> 
     found = await snapshots_of(archive, ZONE.id, Area.WAF)
     assert [taken.digest for taken in found] == digests
     assert [(taken.at - NOW) / timedelta(hours=1) for taken in found] == [0, 1, 2]
-    taken, document = await chosen(archive, Area.WAF, found, "")
+    taken, document = await chosen(archive, NAMED, found, "")
     assert taken.digest == digests[1] and document["reading"]["groups"] == [GROUP]
-    assert (await chosen(archive, Area.WAF, found, digests[2][:12]))[0].digest == digests[2]
-    assert (await chosen(archive, Area.WAF, found[2:], ""))[0].digest == digests[2]
+    assert (await chosen(archive, NAMED, found, digests[2][:12]))[0].digest == digests[2]
+    assert (await chosen(archive, NAMED, found[2:], ""))[0].digest == digests[2]
 
 
 async def test_what_is_not_there_is_an_error_that_says_so(tmp_path: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from edgeshift.areas import esc
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.model.counts import counted
@@ -54,6 +55,14 @@ class EscViews(ViewPart):
             return []
         found = counted(len(shown.evidence.differences), "difference")
         return [f"finished, {found}", *coverage_lines(shown.evidence, most)]
+
+    def is_before(self, reading: dict[str, Any]) -> bool | None:
+        """Whether it was not off yet, and had no test secret of edgeshift's: setting that comes first. None:
+        the setting showed a secret alone, and not whether it is off.
+        """
+        if reading.get("told") is False:
+            return None
+        return not reading.get("always") and reading.get("secret") != esc.Secret.TEST.value
 
     def lines(self, role: str, document: BaseModel) -> list[str]:
         """What a probe found, or what was seen while the scope was watched. What a proposal adds is in its
