@@ -12,6 +12,7 @@ import structlog
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import connect, ensure_search_attributes
 from edgeshift.stores.archive import Archive
+from worker.renewed_key import key_renewed
 from worker.roots_told import roots_told
 from worker.wiring import pen_of, roots_of, workers
 
@@ -51,6 +52,7 @@ async def serve(settings: Settings, stop: asyncio.Event, ready: Callable[[], Non
     pen = pen_of(settings, roots)
     keep_loaded()
     async with (
+        key_renewed(client, settings.temporal),
         workers(client, settings),
         roots_told(client.identity, roots, Archive(settings.archive), pen.key if pen else ""),
     ):

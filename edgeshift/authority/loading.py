@@ -201,9 +201,10 @@ def _check_writers(path: Path, found: os.stat_result, *, owned: bool) -> None:
     RootsError, OSError.
     """
     mode, me = stat.S_IMODE(found.st_mode), os.geteuid()
-    # In a sticky folder, such as that of a mounted secret, everybody has only their own files.
-    sticky = stat.S_ISDIR(found.st_mode) and mode & stat.S_ISVTX
-    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not sticky:
+    # In a sticky folder, such as that of a mounted secret, everybody has only their own files; into one that
+    # is mounted read-only, such as that of a ConfigMap, nobody puts any.
+    folder, sticky = stat.S_ISDIR(found.st_mode), mode & stat.S_ISVTX
+    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not (folder and (sticky or _read_only(path))):
         raise RootsError(f"{path}: others may write it (mode {mode:o}); chmod go-w {path}")
     # Root keeps what belongs to those who run workers.
     if owned and me and found.st_uid not in (0, me) and not _from_outside(path, found.st_uid):
@@ -224,4 +225,9 @@ def _from_outside(path: Path, owner: int) -> bool:
     except (OSError, ValueError):
         # No Linux.
         return False
+    return _read_only(path)
+
+
+def _read_only(path: Path) -> bool:
+    """Whether it is mounted read-only. Raises OSError."""
     return bool(os.statvfs(path).f_flag & os.ST_RDONLY)

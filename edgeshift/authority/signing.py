@@ -5,6 +5,7 @@ by ``ssh-keygen -Y sign``, which asks its owner on the terminal.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import stat
 import tempfile
@@ -95,19 +96,36 @@ def signer_at(path: Path) -> Signer:
     """
     try:
         data = path_named(path).read_bytes()
-        mode = stat.S_IMODE(path_named(path).stat().st_mode)
+        found = path_named(path).stat()
     except OSError as why:
         raise SigningFailed(
             f"the key {path} cannot be read: {why.strerror}", "`edgeshift keys make` makes one"
         ) from None
     if b"PRIVATE KEY" in data[:100]:
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise SigningFailed(f"others may read the key {path} (mode {mode:o})", f"chmod 600 {path}")
+        _check_others(path, found)
         try:
             return FileSigner(PrivateKey(data))
         except BadKey:
             return OpenSSHSigner(path.expanduser(), _public(path.expanduser().with_name(f"{path.name}.pub")))
     return OpenSSHSigner(path.expanduser(), _public(path.expanduser()))
+
+
+def _check_others(path: Path, found: os.stat_result) -> None:
+    """That nobody but its owner may read or write a private key; where that is root, and this process is not,
+    its group may read it. Raises SigningFailed.
+    """
+    mode = stat.S_IMODE(found.st_mode)
+    # A secret that Kubernetes or systemd mounts stays root's, and this process reads it by the file's group.
+    of_root = found.st_uid == 0 and os.geteuid() != 0
+    if not mode & (stat.S_IWGRP | stat.S_IRWXO if of_root else stat.S_IRWXG | stat.S_IRWXO):
+        return
+    may = "write" if mode & (stat.S_IWGRP | stat.S_IWOTH) else "read"
+    raise SigningFailed(
+        f"others may {may} the key {path} (mode {mode:o})",
+        f"chmod 440 {path}; where it is a mounted secret, its volume gives the mode (defaultMode: 0440)"
+        if of_root
+        else f"chmod 600 {path}",
+    )
 
 
 def _public(path: Path) -> PublicKey:

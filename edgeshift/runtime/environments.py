@@ -23,7 +23,7 @@ from typing import Any
 import platformdirs
 from pydantic import ValidationError
 
-from edgeshift.runtime.settings import PREFIX, Settings, SettingsError, known_keys, settings_from
+from edgeshift.runtime.settings import PREFIX, Settings, SettingsError, known_keys, mistake, settings_from
 
 FILE = "edgeshift.toml"
 """The file of a folder."""
@@ -87,7 +87,7 @@ class Environment:
         for found in error.errors(include_input=False, include_url=False):
             key = "_".join(str(part) for part in found["loc"])
             here = key in self.values
-            yield f"{self._place(key) if here else PREFIX + key.upper()}: {found['msg']}"
+            yield f"{self._place(key) if here else PREFIX + key.upper()}: {mistake(found)}"
 
 
 def environment_named(name: str, folder: Path | None = None) -> Environment:

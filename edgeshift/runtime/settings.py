@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as Unreadable
 
@@ -27,6 +37,7 @@ __all__ = [
     "WorkerSettings",
     "known_keys",
     "load_settings",
+    "mistake",
     "settings_from",
 ]
 
@@ -34,8 +45,25 @@ PREFIX = "EDGESHIFT_"
 """What the name of every variable begins with."""
 
 
+_SERVICE_LINK = re.compile(
+    r"(.+?)_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
+)
+"""The variables that Kubernetes sets by itself, for each service of a pod's namespace."""
+
+
 class SettingsError(ValueError):
     """Settings that cannot be used; names the variable and what is wrong with it."""
+
+
+def _given(value: object) -> object:
+    if value == "":
+        # As a path it would be the working folder.
+        raise PydanticCustomError("empty", "it is empty; give it a value, or unset it")
+    return value
+
+
+File = Annotated[Path, BeforeValidator(_given)]
+Text = Annotated[str, BeforeValidator(_given)]
 
 
 class TemporalSettings(BaseModel):
@@ -48,12 +76,12 @@ class TemporalSettings(BaseModel):
     namespace: Annotated[str, Field(min_length=1)] = "default"
     tls: bool = False
     """TLS with the system's trusted roots; given by itself by any of the files or the API key."""
-    tls_cert: Path | None = None
+    tls_cert: File | None = None
     """This client's certificate, PEM; together with `tls_key`."""
-    tls_key: Path | None = None
-    tls_ca: Path | None = None
+    tls_key: File | None = None
+    tls_ca: File | None = None
     """The certificate authority of the server, PEM, where the system does not know it."""
-    tls_server_name: str | None = None
+    tls_server_name: Text | None = None
     """The name in the server's certificate, where it differs from the address."""
     api_key: SecretRef | None = None
     ui: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")] | None = None
@@ -82,13 +110,13 @@ class AuthoritySettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    roots: Path | None = None
+    roots: File | None = None
     """The worker's roots file: who may sign what, with which keys, and where credentials may be sent. Without
     one nothing but a rehearsal on this machine is changed."""
-    key: Path | None = None
+    key: File | None = None
     """With what a person signs: a private key of OpenSSH's, or the public one of a key in ssh-agent or of a
     hardware key."""
-    worker_key: Path | None = None
+    worker_key: File | None = None
     """With what a worker signs the results that it has read at the service, likewise. A worker with roots
     that ask for signatures needs one, which they have in the role of a worker."""
 
@@ -153,9 +181,9 @@ class WorkerSettings(BaseModel):
     address: Annotated[str, Field(pattern=r"^[\w.+-]{1,100}$")] = "one"
     """A name for the address that this worker calls the service from. Workers of one name share what the
     service takes from one address, where it counts by address too (docs/service.md §8)."""
-    deployment: str | None = None
+    deployment: Text | None = None
     """Name of the worker deployment, with `build_id`: then this worker is versioned."""
-    build_id: str | None = None
+    build_id: Text | None = None
     """A versioned worker gets no work until its build is made the deployment's current version."""
 
     @property
@@ -196,7 +224,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     worker: WorkerSettings = WorkerSettings()
     authority: AuthoritySettings = AuthoritySettings()
-    state_dir: Path = Field(default_factory=lambda: platformdirs.user_state_path("edgeshift"))
+    state_dir: File = Field(default_factory=lambda: platformdirs.user_state_path("edgeshift"))
     """Where the embedded stack keeps its state."""
     archive_url: Annotated[str, Field(min_length=1)] | None = None
     """The archive's URL: file:///…, s3://…, gs://…, az://…; by default a folder within `state_dir`."""
@@ -215,11 +243,28 @@ def load_settings() -> Settings:
         return settings_from({})
     except ValidationError as error:
         lines = [
-            f"{PREFIX}{'_'.join(str(part) for part in found['loc']).upper()}: "
-            + ("there is no such setting" if found["type"] == "extra_forbidden" else found["msg"])
+            f"{PREFIX}{_key_of(found).upper()}: {mistake(found)}"
             for found in error.errors(include_input=False, include_url=False)
         ]
         raise SettingsError("\n".join(lines)) from None
+
+
+def mistake(found: ErrorDetails) -> str:
+    """What is said of a setting that is wrong, after its name."""
+    if found["type"] != "extra_forbidden":
+        return found["msg"]
+    link = _SERVICE_LINK.fullmatch(PREFIX + _key_of(found).upper())
+    if link is None:
+        return "there is no such setting"
+    service = link.group(1).lower().replace("_", "-")
+    return (
+        f"there is no such setting; Kubernetes sets it for the service {service}:"
+        " set `enableServiceLinks: false` for the pod"
+    )
+
+
+def _key_of(found: ErrorDetails) -> str:
+    return "_".join(str(part) for part in found["loc"])
 
 
 def settings_from(values: dict[str, Any]) -> Settings:

@@ -4,7 +4,7 @@ beside.
 Objects lie under ``objects/<two digits>/<SHA-256>`` and are what their digest says, which every reading
 checks. Named records lie under the key that they were given, such as ``intent/<zone>/<area>/<permit>``; one
 that was created once is never replaced. A folder by default; S3, Google Cloud Storage and Azure by URL, with
-the credentials that their own tools use (environment, profile, instance).
+the credentials of the environment or of the instance (docs/operators.md lists them).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Folders and object stores by their URLs, with the credentials that their own tools use (environment,
-profile, instance): never with any in the URL.
+"""Folders and object stores by their URLs, with the credentials of the environment or of the instance, as
+docs/operators.md lists them: never with any in the URL, and none of a profile.
 """
 
 from __future__ import annotations
@@ -12,6 +12,55 @@ from urllib.parse import SplitResult, unquote
 
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
+
+_CREDENTIALS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "S3": (
+        (
+            (
+                "AWS_ACCESS_KEY_ID",
+                "AWS_WEB_IDENTITY_TOKEN_FILE",
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+            ),
+            "AWS_ACCESS_KEY_ID is not set here, and profiles are not read",
+        ),
+        (("AWS_REGION", "AWS_DEFAULT_REGION"), "AWS_REGION is not set here"),
+    ),
+    "MicrosoftAzure": (
+        (("AZURE_STORAGE_ACCOUNT_NAME",), "AZURE_STORAGE_ACCOUNT_NAME is not set here"),
+        (
+            (
+                "AZURE_STORAGE_ACCOUNT_KEY",
+                "AZURE_STORAGE_ACCESS_KEY",
+                "AZURE_STORAGE_MASTER_KEY",
+                "AZURE_STORAGE_SAS_KEY",
+                "AZURE_STORAGE_SAS_TOKEN",
+                "AZURE_STORAGE_TOKEN",
+                "AZURE_STORAGE_CLIENT_ID",
+                "AZURE_CLIENT_ID",
+                "AZURE_FEDERATED_TOKEN_FILE",
+                "AZURE_USE_AZURE_CLI",
+            ),
+            "AZURE_STORAGE_ACCOUNT_KEY is not set here, and `az login` counts only with"
+            " AZURE_USE_AZURE_CLI=true",
+        ),
+    ),
+    "GCS": (
+        (
+            (
+                "GOOGLE_APPLICATION_CREDENTIALS",
+                "GOOGLE_SERVICE_ACCOUNT",
+                "GOOGLE_SERVICE_ACCOUNT_PATH",
+                "GOOGLE_SERVICE_ACCOUNT_KEY",
+                "GOOGLE_BEARER_TOKEN",
+            ),
+            "GOOGLE_APPLICATION_CREDENTIALS is not set here",
+        ),
+    ),
+}
+"""By the name that a store has in its failures: variables of which one is needed where the instance gives no
+credentials, and what is said where none is set.
+"""
 
 
 class StoreRefused(ValueError):
@@ -31,8 +80,7 @@ def remote_store(parts: SplitResult, *, limit: timedelta) -> tuple[ObjectStore, 
     """
     if parts.username or parts.password or parts.query:
         raise StoreRefused(
-            f"the {parts.scheme} URL carries credentials or options; set them in the environment, as its own"
-            " tools have them"
+            f"the {parts.scheme} URL carries credentials or options; set them in the environment"
         )
     name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
     try:
@@ -47,9 +95,22 @@ def remote_store(parts: SplitResult, *, limit: timedelta) -> tuple[ObjectStore, 
 
 
 def in_words(why: Exception) -> str:
-    """The kind of a store's failure in words: "permission denied". Its text can carry a whole request."""
+    """The kind of a store's failure in words: "permission denied". Its text can carry a whole request. Of one
+    that has no kind, what of the store's variables is not set.
+    """
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(why).__name__.removesuffix("Error")).lower()
-    return {"generic": "the store says no more", "os": "the system says no more"}.get(kind, kind)
+    if kind == "generic":
+        return "the store says no more" + (f"; {lacking}" if (lacking := _not_set(why)) else "")
+    return "the system says no more" if kind == "os" else kind
+
+
+def _not_set(why: Exception) -> str:
+    """What is said of the first variable that the store of this failure may need, and that is not set."""
+    store = re.match(r"Generic (\w+) error", str(why))
+    for names, said in _CREDENTIALS.get(store.group(1) if store else "", ()):
+        if not any(os.environ.get(name) for name in names):
+            return said
+    return ""
 
 
 def reason_of(why: Exception, *, local: bool) -> str:

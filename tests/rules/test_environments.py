@@ -153,6 +153,21 @@ def test_every_setting_is_a_key() -> None:
     assert len(keys) == len(set(keys))
 
 
+def test_a_named_environment_says_the_same_of_what_is_empty_or_foreign(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the key of the file, or the variable."""
+    (folder / "edgeshift.toml").write_text(f'{GOOD}authority_key = ""\n')
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_PORT", "tcp://10.0.0.7:7233")
+    with pytest.raises(SettingsError) as caught:
+        environment_named("staging").settings()
+    for said in (
+        "env.staging.authority_key: it is empty;",
+        "EDGESHIFT_TEMPORAL_PORT: there is no such setting;",
+    ):
+        assert said in str(caught.value)
+
+
 def test_an_empty_archive_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
     """A script's variable that was not set: the default folder would be another archive."""
     monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", "")

@@ -49,9 +49,7 @@ def test_a_worker_in_a_container_reads_what_is_mounted_from_outside(
     monkeypatch.setattr(loading, "UID_MAP", uids)
     monkeypatch.setattr(loading, "OVERFLOW_UID", unknown)
     monkeypatch.setattr(os, "geteuid", lambda: 10_001)
-    flags = there.f_flag & ~os.ST_RDONLY if lacks == "read-only" else there.f_flag | os.ST_RDONLY
-    mounted = os.statvfs_result((*there[:8], flags, there[9], there.f_fsid))
-    monkeypatch.setattr(os, "statvfs", lambda path: mounted)
+    monkeypatch.setattr(os, "statvfs", lambda path: _mounted(there, read_only=lacks != "read-only"))
     if lacks:
         with pytest.raises(RootsError, match="others may write it"):
             load_roots(roots, owned=True)
@@ -59,4 +57,28 @@ def test_a_worker_in_a_container_reads_what_is_mounted_from_outside(
     assert load_roots(roots, owned=True).signed
     roots.chmod(0o666)
     with pytest.raises(RootsError, match="mode 666"):
+        load_roots(roots, owned=True)
+
+
+def _mounted(there: os.statvfs_result, *, read_only: bool) -> os.statvfs_result:
+    flags = there.f_flag | os.ST_RDONLY if read_only else there.f_flag & ~os.ST_RDONLY
+    return os.statvfs_result((*there[:8], flags, there[9], there.f_fsid))
+
+
+def test_a_folder_that_is_mounted_read_only_may_have_any_mode(
+    roots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of Kubernetes' ConfigMap, which everybody might write and nobody can: they put no other
+    file there. A file that others may write is refused there too, since they may reach it from elsewhere.
+    """
+    there, read_only = os.statvfs(roots.parent), True
+    monkeypatch.setattr(os, "statvfs", lambda path: _mounted(there, read_only=read_only))
+    roots.parent.chmod(0o777)
+    assert load_roots(roots, owned=True).signed
+    roots.chmod(0o666)
+    with pytest.raises(RootsError, match="mode 666"):
+        load_roots(roots, owned=True)
+    roots.chmod(0o644)
+    read_only = False
+    with pytest.raises(RootsError, match=r"authority: others may write it \(mode 777\); chmod go-w"):
         load_roots(roots, owned=True)

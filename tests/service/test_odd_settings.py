@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.errors import Misconfigured
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.archive_errors import ArchiveMisconfigured
+from edgeshift.stores.archive_errors import ArchiveMisconfigured, ArchiveUnavailable
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 from edgeshift.stores.tickets import FolderTickets, TicketsMisconfigured, WebhookTickets
 
@@ -98,3 +99,43 @@ def test_a_secret_that_no_header_carries_is_not_repeated(secret: str) -> None:
     with pytest.raises(TicketsMisconfigured, match=r"tickets\.secret: .* printable ASCII") as raised:
         WebhookTickets(URL, secret=SecretStr(secret))
     assert "ü" not in str(raised.value) and "hush" not in str(raised.value)
+
+
+NO_CREDENTIALS = [
+    ("s3://b/p", {"AWS_PROFILE": "main"}, "AWS_ACCESS_KEY_ID is not set here, and profiles are not read"),
+    (
+        "s3://b/p",
+        {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "hush-hush"},
+        "AWS_REGION is not set here",
+    ),
+    ("az://c/p", {}, "AZURE_STORAGE_ACCOUNT_NAME is not set here"),
+    (
+        "az://c/p",
+        {"AZURE_STORAGE_ACCOUNT_NAME": "account"},
+        "AZURE_STORAGE_ACCOUNT_KEY is not set here, and `az login` counts only with AZURE_USE_AZURE_CLI=true",
+    ),
+    ("gs://b/p", {}, "GOOGLE_APPLICATION_CREDENTIALS is not set here"),
+]
+
+
+@pytest.mark.parametrize(("url", "environment", "said"), NO_CREDENTIALS)
+async def test_a_store_without_credentials_says_which_variable_is_not_set(
+    url: str, environment: dict[str, str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the opening, or at the first call: what the store's own tools find elsewhere does not count here. No
+    secret is repeated.
+    """
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "GOOGLE_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # Nobody listens there.
+    nowhere = "http://127.0.0.1:9"
+    for name in ("AWS_ENDPOINT_URL", "AWS_METADATA_ENDPOINT", "AZURE_MSI_ENDPOINT", "AZURE_STORAGE_ENDPOINT"):
+        monkeypatch.setenv(name, nowhere)
+    for name in ("GCE_METADATA_ROOT", "GCE_METADATA_HOST", "GCE_METADATA_IP"):
+        monkeypatch.setenv(name, "127.0.0.1:9")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises((ArchiveMisconfigured, ArchiveUnavailable)) as raised:
+        await Archive(url).get_named("word/abort")
+    assert said in str(raised.value) and "hush" not in str(raised.value)

@@ -66,6 +66,59 @@ def test_a_wrong_variable_is_named(
     assert _LITERAL not in str(caught.value)
 
 
+@pytest.mark.parametrize("group", ["TEMPORAL", "WORKER", "LOG", "AUTHORITY", "TEMPORAL_UI", "WORKER_METRICS"])
+def test_what_kubernetes_sets_for_a_service_is_told_apart(
+    group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service of that name is enough. The error says where the variable comes from, and what to do."""
+    for end in (
+        "SERVICE_HOST",
+        "SERVICE_PORT",
+        "SERVICE_PORT_GRPC_MAIN",
+        "PORT",
+        "PORT_7233_TCP",
+        "PORT_7233_TCP_PROTO",
+        "PORT_53_UDP_ADDR",
+    ):
+        with monkeypatch.context() as patch:
+            patch.setenv(f"EDGESHIFT_{group}_{end}", "tcp://10.0.0.7:7233")
+            with pytest.raises(SettingsError) as caught:
+                load_settings()
+        assert str(caught.value) == (
+            f"EDGESHIFT_{group}_{end}: there is no such setting; Kubernetes sets it for the service"
+            f" edgeshift-{group.lower().replace('_', '-')}: set `enableServiceLinks: false` for the pod"
+        )
+    for other in ("PORTS", "PORT_TCP", "PORT_7233_TCP_NAME", "SERVICE"):
+        with monkeypatch.context() as patch:
+            patch.setenv(f"EDGESHIFT_{group}_{other}", "x")
+            with pytest.raises(SettingsError, match=r"there is no such setting$"):
+                load_settings()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("STATE_DIR",),
+        ("TEMPORAL_TLS_CA",),
+        ("TEMPORAL_TLS_CERT", "TEMPORAL_TLS_KEY"),
+        ("TEMPORAL_TLS_SERVER_NAME",),
+        ("AUTHORITY_ROOTS",),
+        ("AUTHORITY_KEY",),
+        ("AUTHORITY_WORKER_KEY",),
+        ("WORKER_DEPLOYMENT", "WORKER_BUILD_ID"),
+    ],
+)
+def test_an_empty_value_is_none(names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a template writes it: a file would be the working folder, and a deployment one without a name."""
+    for name in names:
+        monkeypatch.setenv(f"EDGESHIFT_{name}", "")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value).splitlines() == [
+        f"EDGESHIFT_{name}: it is empty; give it a value, or unset it" for name in names
+    ]
+
+
 def test_a_certificate_without_its_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of a pair is a mistake, not plain TLS."""
     monkeypatch.setenv("EDGESHIFT_TEMPORAL_TLS_CERT", "/client.pem")
