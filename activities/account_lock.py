@@ -15,10 +15,9 @@ from temporalio.service import RPCError
 
 from activities.boundary import named_failures
 from activities.connections import Connections
-from activities.looks import attempt_in
 from edgeshift.messages import Held, Hold, HoldZones
 from edgeshift.messages.base import LONGEST_TEXT
-from edgeshift.model.fleet import Zone, campaign_name, migration_id
+from edgeshift.model.fleet import Zone, attempt_in, campaign_name, migration_id
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import is_missing, memo_of, of_campaign
 from edgeshift.stores.documents import CoveredZones, get_document

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from temporalio import activity
 from temporalio.client import (
@@ -39,7 +38,7 @@ from edgeshift.messages import (
     StartZones,
     ZoneResult,
 )
-from edgeshift.model.fleet import CLAIMS, MOST_ATTEMPTS, Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.fleet import CLAIMS, Area, Target, ZoneOutcome, attempt_in, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.rate_limit.in_hand import not_blocked_for
@@ -319,14 +318,6 @@ async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | De
     memo = await memo_of(found) or {}
     of = (memo.get("campaign"), memo.get("campaign_run"))
     return attempt_in(memo) if of == (batch.campaign, batch.campaign_run) else 0
-
-
-def attempt_in(memo: Mapping[str, Any]) -> int:
-    """Which attempt a memo names; 0 where it names none that a campaign counts, for whoever has started it
-    may have written anything there.
-    """
-    attempt = memo.get("attempt")
-    return attempt if type(attempt) is int and 0 <= attempt <= MOST_ATTEMPTS else 0
 
 
 async def described(

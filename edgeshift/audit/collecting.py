@@ -52,7 +52,6 @@ class Collector:
         self._archive = archive
         self._campaign = campaign
         self._spool = spool
-        self._areas: set[str] = set()
 
     async def collect(self) -> None:
         """All that the archive has. Raises NothingSigned, ArchiveError."""
@@ -73,7 +72,7 @@ class Collector:
             case [_]:
                 return True
             case [zone, area, *_]:
-                return area in self._areas or key == no_folder_at(f"intent/{zone}")
+                return area in self._spool.areas or key == no_folder_at(f"intent/{zone}")
         return False
 
     async def _signed(self) -> bool:
@@ -83,12 +82,12 @@ class Collector:
         starts = [said.statement for said in await self._statements()]
         for start in starts:
             assert isinstance(start, StartStatement)
-            self._areas.add(start.area.value)
+            self._spool.areas.add(start.area)
             if not self._spool.has(Kind.SPEC, start.spec):
                 await self._guarded(f"objects/{start.spec}", self._spec(start.spec))
             if not self._spool.has(Kind.TARGETS, start.targets):
                 await self._guarded(f"objects/{start.targets}", self._targets(start.targets))
-        return bool(self._areas)
+        return bool(self._spool.areas)
 
     async def _guarded(self, name: str, work: Awaitable[None]) -> None:
         """Do the work; what cannot be read, and what is not there, is a line that says so."""
@@ -136,8 +135,7 @@ class Collector:
         async for target in items_of(self._archive.object_parts(wanted)):
             self._spool.add_zone(Target.model_validate(target).zone)
             found.update((b"," if count else b"") + canonical_bytes(target))
-            line = {"index": count, "list": wanted, "target": target}
-            self._spool.add(Kind.TARGET, f"{wanted}/{count:09d}", line)
+            self._spool.add_target(wanted, count, target)
             count += 1
         found.update(b"]")
         if found.hexdigest() != wanted:

@@ -13,7 +13,7 @@ from typing import Self
 
 from edgeshift.audit.chain import Kind
 from edgeshift.model.digests import canonical_bytes
-from edgeshift.model.fleet import Zone
+from edgeshift.model.fleet import Area, Target, Zone
 
 _ORDER = {kind: number for number, kind in enumerate(Kind)}
 _TABLES = (
@@ -34,9 +34,10 @@ def scratch(*tables: str) -> sqlite3.Connection:
 
 
 class Spool:
-    """Lines to be written, by their kinds and by their places among those."""
+    """Lines to be written, by their kinds and by their places among those. ``areas``: of the starts."""
 
     def __init__(self) -> None:
+        self.areas: set[Area] = set()
         self._database = scratch(*_TABLES)
 
     def __enter__(self) -> Self:
@@ -68,6 +69,18 @@ class Spool:
         kinds = tuple(Kind)
         for kind, data in self._database.execute("SELECT kind, data FROM line ORDER BY kind, place"):
             yield kinds[kind], data
+
+    def add_target(self, listed: str, index: int, target: object) -> None:
+        """Keep a target of the list with this digest. Raises NotCanonical."""
+        self.add(Kind.TARGET, f"{listed}/{index:09d}", {"index": index, "list": listed, "target": target})
+
+    def targets_at(self, index: int) -> list[Zone]:
+        """The targets with this index: one for each list that has as many."""
+        found = self._database.execute(
+            "SELECT data FROM line WHERE kind = ? AND place IN (SELECT place || ? FROM line WHERE kind = ?)",
+            (_ORDER[Kind.TARGET], f"/{index:09d}", _ORDER[Kind.TARGETS]),
+        )
+        return [Target.model_validate(json.loads(row[0])["target"]).zone for row in found.fetchall()]
 
     def add_zone(self, zone: Zone) -> None:
         """Keep a zone of the targets."""

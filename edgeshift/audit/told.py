@@ -19,7 +19,8 @@ from temporalio.service import RPCError
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.messages import CampaignResult, ZoneResult
-from edgeshift.model.fleet import campaign_id
+from edgeshift.model.digests import NotCanonical
+from edgeshift.model.fleet import attempt_in, campaign_id, migration_id
 from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of, origin_in, targets_of
 
 AT_ONCE = 24
@@ -27,7 +28,7 @@ AT_ONCE = 24
 
 async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
     """Add how the campaign and its targets ended, as far as Temporal still knows; False where it knows
-    nothing of the campaign. Raises RPCError.
+    nothing of the campaign. ``spool``: with the targets that the archive has. Raises RPCError.
     """
     handle = client.get_workflow_handle(campaign_id(campaign), result_type=CampaignResult)
     try:
@@ -42,7 +43,11 @@ async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
         # What cannot be read is of another version, or somebody else's.
         with suppress(*UNREADABLE):
             line["outcomes"] = CampaignResult.model_validate(await handle.result()).outcomes
-    spool.add(Kind.CAMPAIGN, described.run_id, line)
+    try:
+        spool.add(Kind.CAMPAIGN, described.run_id, line)
+    except NotCanonical:
+        # It counts further than any campaign has targets.
+        spool.add(Kind.CAMPAIGN, described.run_id, {**line, "outcomes": {}})
     some: list[WorkflowExecution] = []
     async for execution in client.list_workflows(targets_of(campaign)):
         if execution.status is WorkflowExecutionStatus.COMPLETED:
@@ -56,7 +61,10 @@ async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
 
 async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -> None:
     memo = await memo_of(execution) or {}
-    index, attempt = memo.get("index"), memo.get("attempt")
+    index, attempt = memo.get("index"), attempt_in(memo)
+    if not attempt or type(index) is not int or not _is_of(spool, index, execution.id):
+        # It is none of a target's, whoever has started it in the campaign's name.
+        return
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=ZoneResult)
     try:
         result = ZoneResult.model_validate(await handle.result(follow_runs=False))
@@ -68,9 +76,7 @@ async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -
         # Its history went while the list was read.
         return
     except UNREADABLE:
-        # It is none of a zone's, whoever has started it in the campaign's name.
-        return
-    if not isinstance(index, int) or not isinstance(attempt, int):
+        # Nor is what ended so.
         return
     line = {
         "attempt": attempt,
@@ -85,3 +91,9 @@ async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -
         "workflow": execution.id,
     }
     spool.add(Kind.OUTCOME, f"{index:09d}/{attempt:06d}/{execution.run_id}", line)
+
+
+def _is_of(spool: Spool, index: int, identifier: str) -> bool:
+    """Whether a workflow with this identifier is that of the target with this index."""
+    zones = spool.targets_at(index)
+    return any(identifier == migration_id(zone, area) for zone in zones for area in spool.areas)

@@ -29,6 +29,7 @@ from edgeshift.operations.archives import campaign_here
 from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
 from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
+from edgeshift.stores.archive import ArchiveError, ArchiveUnavailable
 from edgeshift.views.alarming import campaign_fact
 from edgeshift.views.chosen import as_chosen
 from edgeshift.views.figures import Pace
@@ -102,16 +103,18 @@ def status(
     _check_timeout(campaign, until, timeout)
     if until is not None:
         run(_wait(shell, campaign, until, checked_duration("--timeout", timeout) if timeout else None))
-    known, rows, note = run(_one(shell, campaign), waiting=f"asking for campaign {campaign}")
+    narrowed = bool(zone or wave or phase)
+    asking = f"asking for campaign {campaign}"
+    known, rows, note, unnamed = run(_one(shell, campaign, named=narrowed), waiting=asking)
     _check_phase(phase, known.start.area)
     if wave is not None:
         check_wave(campaign, wave - 1, len(known.start.waves))
     some = chosen(rows, zone=zone, wave=wave - 1 if wave else None, phase=phase)
     if zone and not some:
         raise _no_zone(campaign, zone, rows, there=bool(wave or phase))
-    narrowed = bool(zone or wave or phase)
     if as_json:
-        shell.print_json({**_json(known, rows, some, narrowed), "note": note})
+        shell.print_json({**_json(known, rows, some, narrowed), "note": note, "unreadable": unnamed})
+        _tell_unnamed(shell, unnamed)
         return
     plain = not shell.console.encoding.lower().startswith("utf")
     shown: RenderableType
@@ -120,6 +123,7 @@ def status(
     else:
         shown = _narrow(some) if narrowed else _whole(known, rows, note, plain)
     _show(shell, shown, export_svg, f"edgeshift status {campaign}", cards=bool(zone))
+    _tell_unnamed(shell, unnamed)
 
 
 def _check_timeout(campaign: str, until: Until | None, timeout: str | None) -> None:
@@ -153,19 +157,37 @@ def _no_zone(campaign: str, zone: str, rows: Sequence[ZoneRow], *, there: bool) 
     return CommandError(text, ExitCode.NOTHING, hint=hint)
 
 
-async def _one(shell: Shell, campaign: str) -> tuple[Known, list[ZoneRow], str]:
+async def _one(shell: Shell, campaign: str, *, named: bool) -> tuple[Known, list[ZoneRow], str, str]:
+    """What is known of a campaign, its zones, what holds for all of it, and why no zone is named, where the
+    archive cannot be read. ``named``: some zones are asked for, and nothing is shown without them.
+    """
     async with shell.temporal() as client:
         known = await known_campaign(client, campaign)
         if known.summary is None and not known.trouble:
             summary_of(known)
         note = await shell.note_of(campaign, known.start.spec)
-        return known, await zone_rows(client, shell.archive(), known), note
+        try:
+            return known, await zone_rows(client, shell.archive(), known), note, ""
+        except ArchiveError as why:
+            if named or known.summary is None:
+                raise
+            return known, [], note, str(why)
+
+
+def _tell_unnamed(shell: Shell, why: str) -> None:
+    """Say what is missing where the archive could not be read, and end with 1."""
+    if why:
+        said = f"the archive cannot be read, so zones and their alarms are not listed: {why}"
+        shell.errors.print(said, markup=False, soft_wrap=True)
+        shell.errors.print(as_chosen("`edgeshift doctor` checks it"), markup=False, soft_wrap=True)
+        raise typer.Exit(ExitCode.FAILED)
 
 
 async def _wait(shell: Shell, campaign: str, until: Until, within: timedelta | None) -> None:
     async with shell.temporal() as client:
-        # Nothing would be shown in the end; where Temporal is away for now, that is waited for as well.
-        with suppress(TemporalTrouble):
+        # With another archive nothing would be shown in the end; where this one or Temporal is away for now,
+        # that is waited for as well.
+        with suppress(TemporalTrouble, ArchiveUnavailable):
             await campaign_here(client, shell.archive(), campaign)
         await wait_until(shell, client, campaign, until, within)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
@@ -159,6 +160,14 @@ class Wave(BaseModel):
 
 MOST_ATTEMPTS = 255
 """The highest attempt of a target: a campaign's memory keeps it in one byte, and counts no further."""
+
+
+def attempt_in(memo: Mapping[str, Any]) -> int:
+    """Which attempt a memo names; 0 where it names none that a campaign counts, for whoever has started it
+    may have written anything there.
+    """
+    attempt = memo.get("attempt")
+    return attempt if type(attempt) is int and 0 <= attempt <= MOST_ATTEMPTS else 0
 
 
 class ZoneOutcome(StrEnum):

@@ -90,7 +90,8 @@ def remote_store(parts: SplitResult, *, limit: timedelta) -> tuple[ObjectStore, 
             retry_config={"max_retries": 3, "retry_timeout": limit},
         )
     except (BaseError, OSError, ValueError) as why:
-        raise StoreRefused(f"{name} cannot be opened ({in_words(why)})") from None
+        # It may have a password after all: one with a slash in it is not told from a path.
+        raise StoreRefused(f"the {parts.scheme} URL cannot be opened ({in_words(why)})") from None
     return store, name
 
 

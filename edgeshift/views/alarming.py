@@ -19,6 +19,7 @@ from edgeshift.alarms.of_zones import ENDED
 from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import AWAITING_WORDS, TargetState
 from edgeshift.messages import CampaignStart, ZonePhase, ZoneState
+from edgeshift.model.addresses import without_credentials
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import campaign_id, campaign_name
 from edgeshift.operations.calls import ask
@@ -91,11 +92,9 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     ``service``: also what the doctor finds of each campaign's service and credentials, from here. Raises
     NotFound for a campaign that there is none of, Refused for one that has another archive.
     """
-    names = {
-        "ADDRESS": settings.temporal.address,
-        "NAMESPACE": settings.temporal.namespace,
-        "ARCHIVE": settings.archive,
-    }
+    names = {"ADDRESS": settings.temporal.address, "NAMESPACE": settings.temporal.namespace}
+    if without_credentials(settings.archive) == settings.archive:
+        names["ARCHIVE"] = settings.archive
     facts = Facts(now=datetime.now(UTC), names=names)
     # Imported late: `status` takes facts of here too, and needs nothing of the doctor's.
     from edgeshift.doctor.checks import check_all, check_temporal

@@ -86,7 +86,8 @@ class WithSupport:
 @dataclass(frozen=True)
 class Approval:
     """What waits. ``policy``: how many must approve, and who may. ``left_out``: how many fingerprints
-    (``groups``), zones to be signed singly, and zones with support the page does not show.
+    (``groups``, and zones that they reach, ``reached``), zones to be signed singly, and zones with support
+    the page does not show.
     """
 
     summary: CampaignSummary
@@ -103,10 +104,11 @@ class Approval:
         groups = [sheet for sheet in self.sheets if not sheet.single]
         singly = len(self.sheets) - len(groups) + self.left_out.get("singly", 0)
         support = len(self.support) + self.left_out.get("support", 0)
+        reached = sum(sheet.zones for sheet in groups) + self.left_out.get("reached", 0)
         noun = f"{word('zone', self.summary.area)}s"
         found = [
             ("fingerprints that wait", len(groups) + self.left_out.get("groups", 0)),
-            (f"{noun} that they reach", sum(sheet.zones for sheet in groups)),
+            (f"{noun} that they reach", reached),
             (f"{noun} to be signed singly", singly),
         ]
         return [*found, (f"{noun} with the provider's support", support)] if support else found

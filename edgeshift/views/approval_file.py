@@ -71,7 +71,8 @@ async def gather_approval(
         return Approval(summary, datetime.now(UTC), policy, (), note=note)
     zones = await operations.frozen_targets(archive, summary.targets)
     groups = await operations.waiting_groups(client, campaign)
-    reached = ToSign(tuple(groups)).reached
+    every = ToSign(tuple(groups))
+    reached = every.reached
     chosen = ToSign(reached[:MOST_GROUPS])
     found = Examples(shown={}, unseen={})
     if chosen.groups:
@@ -113,6 +114,7 @@ async def gather_approval(
         note=note,
         left_out={
             "groups": len(reached) - len(chosen.groups),
+            "reached": every.count - chosen.count,
             "singly": max(0, apart.total - MOST_SINGLY),
             "support": max(0, helped.total - MOST_SUPPORT),
         },

@@ -167,7 +167,7 @@ def summary_of(known: Known) -> CampaignSummary:
 
 async def zone_rows(client: Client, archive: Archive, known: Known) -> list[ZoneRow]:
     """A row for each target of the campaign, in the order of the indexes. Raises Refused where the campaign
-    has another archive.
+    has another archive, ArchiveError.
     """
     await check_archive(archive, known.start)
     targets = await frozen_targets(archive, known.start.targets)

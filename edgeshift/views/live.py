@@ -265,7 +265,8 @@ def waiting_block(
     table.add_column("waves")
     table.add_column("")
     narrow: list[RenderableType] = [Text("waiting for a sign-off", style="bold magenta")]
-    for item in summary.waiting[:most]:
+    few = summary.waiting[:most]
+    for item in few:
         waves = ", ".join(str(wave + 1) for wave in item.waves[:6]) + (", …" if len(item.waves) > 6 else "")
         digest = (
             Text()
@@ -277,13 +278,14 @@ def waiting_block(
         table.add_row(digest, f"{item.zones:,}", step, waves, singly)
         narrow.append(digest + Text(f" {targets(item.zones, summary.area)}, {step}, waves {waves} ") + singly)
     parts: list[RenderableType] = [ByWidth(table, Group(*narrow), 60)]
-    together = (item.fingerprint for item in summary.waiting[:most] if item.zones > item.separate)
+    together = (item.fingerprint for item in few if item.zones > item.separate)
     for fingerprint in dict.fromkeys(together):
         # It waits still: it takes more people. What waits singly waits for its own sign-off, not for these.
         if said := approvals_so_far(summary, fingerprint):
             parts.append(Text(f"{short(fingerprint)}: {said}; more have to approve", style="yellow"))
-    if len(summary.waiting) > most:
-        more = counted(len(summary.waiting) - most, "more fingerprint")
+    # The summary itself lists the largest alone.
+    if (left := summary.fingerprints_waiting - len(few)) > 0:
+        more = counted(left, "more fingerprint")
         parts.append(Text(as_chosen(f"… {more}: edgeshift status {summary.name}"), style="dim"))
     # Only where a decision on the fingerprint reaches a zone, as the evidence of the others did not pass; and
     # not of a campaign that is being aborted, or has ended.
@@ -306,7 +308,9 @@ def notes_block(
     parts += [Text(mark + one_line(note)) for note in summary.notes[-MOST_NOTES:]]
     if summary.excluded:
         index, why = next(iter(summary.excluded.items()))
-        words = f"{targets(len(summary.excluded), summary.area)} left out, such as"
+        # The summary names some alone.
+        left = summary.places.get("excluded", len(summary.excluded))
+        words = f"{targets(left, summary.area)} left out, such as"
         words += f" {target_named(index, names, summary.area)}: {one_line(why)}"
         parts.append(Text(mark + words, style="yellow"))
     return Group(*parts)

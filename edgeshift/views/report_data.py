@@ -175,7 +175,8 @@ def _count(place: str, zones: int, total: int, area: Area | None) -> PlaceCount:
 
 
 def _by_fingerprint(source: Source) -> list[SignerLine]:
-    zones = Counter(row.fingerprint for row in source.rows if row.fingerprint)
+    # A decision counts for one wave, or for all (None).
+    zones = Counter((row.fingerprint, wave) for row in source.rows for wave in (row.wave, None))
     found = []
     for book in source.summary.book:
         subject = f"wave {book.wave + 1}" if book.wave is not None else "all waves"
@@ -187,7 +188,7 @@ def _by_fingerprint(source: Source) -> list[SignerLine]:
                 reason=decision.reason,
                 digest=book.fingerprint,
                 subject=subject,
-                zones=zones[book.fingerprint],
+                zones=zones[book.fingerprint, book.wave],
             )
             for decision in book.decisions
         ]

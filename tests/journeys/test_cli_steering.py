@@ -144,6 +144,14 @@ def test_an_archive_that_cannot_be_opened_keeps_nobody_from_stopping(place: Plac
     ran = signs.run("pause", "one", *elsewhere)
     assert ran.code == 1 and "; but that is not signed: " in ran.err, ran
     assert "one" in place.ok("status", *elsewhere)
+    ran = place.run("status", "one", *elsewhere)
+    assert ran.code == 1 and "one  waf  paus" in ran.out, ran
+    assert "the archive cannot be read, so zones and their alarms are not listed: " in ran.err
+    ran = place.run("status", "one", "--json", *elsewhere)
+    told = json.loads(ran.out)
+    assert ran.code == 1 and told["unreadable"] in ran.err and told["unreadable"] and not told["zones"], ran
+    assert told["summary"]["places"] == place.json("status", "one")["summary"]["places"]
+    place.refused(1, "status", "one", "--phase", "awaiting", *elsewhere)
     looked = place.run("alarms", "--json", *elsewhere)
     assert looked.code == 7 and "archive" in {one["code"] for one in json.loads(looked.out)["alarms"]}, looked
     place.run("status", "one", "--until", "paused", "--timeout", "1m")

@@ -176,6 +176,10 @@ def test_an_archive_of_others_is_named(within: None, tmp_path: Path) -> None:
     told = {(one["code"], one["campaign"]): one["text"] for one in alarms}
     assert OTHER in told["archive", "main"]
     assert "archive-damaged" not in {code for code, _ in told}
+    # One with credentials in it is refused, and repeated nowhere.
+    ran = in_process("--archive", "s3://KEY:sup3rs3cret@bucket", "alarms", "--json")
+    assert "archive" in {one["code"] for one in json.loads(ran.out)["alarms"]}
+    assert "sup3rs3cret" not in ran.out + ran.err
     assert "no campaign has a zone 'none.example'" in refused(5, "history", "none.example")
     # What was signed is looked for in the archive alone where that was asked for: it says in which.
     said = refused(5, *other, "audit", "export", "main", "--archive-only", "--out", "audit.jsonl")

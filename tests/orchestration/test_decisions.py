@@ -10,6 +10,8 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
+from edgeshift.views import approval_file
+from edgeshift.views.approval_file import gather_approval
 from tests.kit import fleet_of, scene
 
 pytestmark = pytest.mark.embedded
@@ -61,3 +63,23 @@ async def test_a_reopened_rejection_is_decided_anew(temporal_client: Client, tmp
         await play.ask("abort")
         await play.result()
         await play.check_rules(absent={3, 4})
+
+
+async def test_a_page_for_approvers_counts_what_it_leaves_out(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fingerprints that have no sheet, and the zones that a decision on them reaches."""
+    monkeypatch.setattr(approval_file, "MOST_GROUPS", 1)
+    fleet = fleet_of(
+        {"name": "a.example", "plan": "pro"},
+        {"name": "b.example", "plan": "pro"},
+        {"name": "open.example", "plan": "pro", "previous_waf": {"owasp": {"sensitivity": "medium"}}},
+    )
+    async with scene(temporal_client, tmp_path, fleet) as play:
+        await play.until(lambda summary: summary.places.get("awaiting") == 3)
+        page = await gather_approval(play.client, play.archive, play.spec.name)
+        assert [sheet.zones for sheet in page.sheets] == [2]
+        assert page.tiles[:2] == [("fingerprints that wait", 2), ("zones that they reach", 3)]
+        await play.sign_everything()
+        await play.result()
+        await play.check_rules(absent=ABSENT)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+import uuid
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +19,22 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.account_lock import _is_of
 from activities.connections import Connections
-from activities.looks import Looks, attempt_in, attempt_of, described
+from activities.looks import Looks, attempt_of, described
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.audit.told import add_told
 from edgeshift.messages import DescribeZones, HoldZones
-from edgeshift.model.fleet import MOST_ATTEMPTS, Area, assessment_id
+from edgeshift.model.fleet import (
+    MOST_ATTEMPTS,
+    Area,
+    Plan,
+    Target,
+    Zone,
+    assessment_id,
+    attempt_in,
+    campaign_id,
+    migration_id,
+)
 from edgeshift.operations.errors import NotFound, Refused
 from edgeshift.operations.plans import last_plan
 from edgeshift.operations.repair import repair
@@ -32,7 +44,7 @@ from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import known_campaign, zone_rows
 from tests.kit import eventually
 from tests.kit.faults import staged, zone
-from tests.kit.foreign import sealed
+from tests.kit.foreign import Forged, sealed
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 
@@ -53,7 +65,7 @@ class Foreign:
 async def foreign_worker(client: Client) -> AsyncIterator[None]:
     """Somebody who runs such executions."""
     async with Worker(
-        client, task_queue=QUEUE, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
+        client, task_queue=QUEUE, workflows=[Foreign, Forged], workflow_runner=UnsandboxedWorkflowRunner()
     ):
         yield
 
@@ -61,6 +73,16 @@ async def foreign_worker(client: Client) -> AsyncIterator[None]:
 async def foreign(client: Client, identifier: str, memo: dict[str, Any]) -> None:
     """One that has ended."""
     await client.execute_workflow("Foreign", id=identifier, task_queue=QUEUE, memo=memo)
+
+
+def spooled(targets: Sequence[Target]) -> Spool:
+    """What an audit file of a campaign over these targets has before Temporal is asked."""
+    spool = Spool()
+    spool.areas.add(Area.WAF)
+    spool.add(Kind.TARGETS, "t", {})
+    for index, target in enumerate(targets):
+        spool.add_target("t", index, target.model_dump(mode="json"))
+    return spool
 
 
 def batch_of(campaign: str, run: str) -> DescribeZones:
@@ -181,9 +203,9 @@ async def test_views_leave_out_what_somebody_else_started_in_a_campaigns_name(
         shown = rows[stage.name("b")]
         assert (shown.place, shown.attempt) == ("awaiting", 1) and shown.digest
         hidden = f"elsewhere-{name}/1/waf"
-        with Spool() as spool:
+        with spooled(stage.play.targets) as spool:
             assert await add_told(temporal_client, name, spool)
-            assert [kind for kind, _ in spool.lines()] == [Kind.CAMPAIGN]
+            assert {kind for kind, _ in spool.lines()} == {Kind.TARGETS, Kind.TARGET, Kind.CAMPAIGN}
         await sealed(temporal_client).execute_workflow(
             "Foreign", id=f"zone/{hidden}", task_queue=QUEUE, memo=claims
         )
@@ -191,6 +213,49 @@ async def test_views_leave_out_what_somebody_else_started_in_a_campaigns_name(
         assert len(await zone_runs(temporal_client, named)) == 1
         with pytest.raises(NotFound):
             await zone_runs(temporal_client, named, name)
+
+
+async def test_an_audit_has_outcomes_of_its_targets_workflows_alone(temporal_client: Client) -> None:
+    """What somebody else starts in a campaign's name and ends with a zone's result is none of a target's. No
+    number that it writes there keeps anybody from the file.
+    """
+    tag = uuid.uuid4().hex
+    name, ids = f"told-{tag[:8]}", (tag, tag[::-1])
+    zones = [Zone(id=one, name=f"{one}.example", account="a" * 32, plan=Plan.PRO) for one in ids]
+    first, second = (migration_id(one, Area.WAF) for one in zones)
+    started: list[tuple[str, dict[str, Any]]] = [
+        (first, {"index": 0, "attempt": 1}),
+        (first, {"index": 2**60, "attempt": 1}),
+        (first, {"index": 0, "attempt": 2**60}),
+        (first, {"index": 0, "attempt": 0}),
+        (second, {"index": 0, "attempt": 1}),
+        (second, {"index": True, "attempt": 1}),
+        (second, {"index": 2, "attempt": 1}),
+        (second, {"index": -1, "attempt": 1}),
+        (f"{name}/elsewhere", {"index": 0, "attempt": 1}),
+    ]
+    of = TypedSearchAttributes(of_campaign(name, "mallory"))
+    async with foreign_worker(temporal_client):
+        for identifier, memo in started:
+            result = {"outcome": "migrated"}
+            await temporal_client.execute_workflow(
+                "Forged", result, id=identifier, task_queue=QUEUE, memo=memo, search_attributes=of
+            )
+        counted = {"outcomes": {"migrated": 2**60}}
+        await temporal_client.execute_workflow("Forged", counted, id=campaign_id(name), task_queue=QUEUE)
+
+        async def listed() -> bool:
+            query = f"EdgeshiftCampaign = '{name}' AND ExecutionStatus = 'Completed'"
+            return (await temporal_client.count_workflows(query)).count == len(started)
+
+        await eventually(listed)
+        with spooled([Target(zone=one, wave=0) for one in zones]) as spool:
+            assert await add_told(temporal_client, name, spool)
+            told = {kind: json.loads(data) for kind, data in spool.lines() if kind is not Kind.TARGET}
+            assert [kind for kind, _ in spool.lines()].count(Kind.OUTCOME) == 1
+    assert (told[Kind.CAMPAIGN]["state"], told[Kind.CAMPAIGN]["outcomes"]) == ("completed", {})
+    outcome = told[Kind.OUTCOME]
+    assert (outcome["workflow"], outcome["index"], outcome["attempt"]) == (first, 0, 1)
 
 
 async def test_a_foreign_assessment_is_no_plan(temporal_client: Client) -> None:

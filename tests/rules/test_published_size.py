@@ -6,8 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from edgeshift.areas import area_of
+from edgeshift.campaign.attempts import MOST_NAMED
 from edgeshift.campaign.book import Word
 from edgeshift.campaign.callers import TargetCallers
 from edgeshift.campaign.ledger import Ledger
@@ -17,9 +19,11 @@ from edgeshift.model.fleet import Area, Wave, ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.views.approvals import approvals_so_far
+from edgeshift.views.figures import Pace
+from edgeshift.views.live import campaign_view
 from tests.rules.ledger_kit import FORTNIGHT, NOW
 from workflows.campaign.batches import MOST_HOLDS
-from workflows.campaign.summary import MOST_PUBLISHED, published, summary
+from workflows.campaign.summary import MOST_PUBLISHED, MOST_WAITING, published, summary
 
 COUNT, SHAPES = 20_000, 2_000
 WAVES = tuple(Wave(number=n, name=f"wave {n}", first=n * 1_000, end=n * 1_000 + 1_000) for n in range(20))
@@ -118,3 +122,19 @@ def test_approvals_that_are_not_shown_are_counted() -> None:
         state.ledger.book.record(f"{SHAPES - 1:064x}", None, Word(Choice.APPROVE, f"p{number}", "", NOW))
     said = approvals_so_far(published(state, NOW), f"{SHAPES - 1:064x}")
     assert said == "approved by p29, p30, p31 and 47 more"
+
+
+def test_pictures_count_what_is_not_listed() -> None:
+    """What is published, as `watch` shows it, and the answer, as `status` does: neither lists all that
+    wait or were left out.
+    """
+    state = full()
+    excluded, waiting = state.ledger.number(TargetState.EXCLUDED), len(set(state.ledger.waiters.shapes()))
+    assert excluded > MOST_NAMED and waiting > MOST_WAITING
+    for said, listed in ((published(state, NOW), 8), (summary(state, NOW), 50)):
+        console = Console(width=200)
+        with console.capture() as captured:
+            console.print(campaign_view(said, Pace().progress(said, NOW), NOW, most_waiting=listed))
+        shown = captured.get()
+        assert f"… {waiting - listed:,} more fingerprints: " in shown
+        assert f"{excluded:,} zones left out, such as" in shown

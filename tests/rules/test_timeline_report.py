@@ -172,6 +172,16 @@ def test_a_ticket_is_gone_when_its_folder_is_there_without_it(tmp_path: Path) ->
     assert closed_tickets([str(kept), str(moved), *elsewhere]) == {str(moved)}
 
 
+def test_a_decision_for_one_wave_counts_the_zones_of_that_wave() -> None:
+    """Those of other waves have the same fingerprint, and nobody has decided on them by it."""
+    made = source(rows(18))
+    [for_all] = made.summary.book
+    book = [for_all, for_all.model_copy(update={"wave": 0}), for_all.model_copy(update={"wave": 2})]
+    made.summary.book[:] = book
+    told = {line.subject: line.zones for line in report_data(made).by_fingerprint}
+    assert told == {"all waves": 18, "wave 1": 9, "wave 3": 0}
+
+
 def test_long_lists_are_folded() -> None:
     """The page shows the first zones, and has every other behind a fold."""
     some = rows(120)

@@ -224,7 +224,13 @@ def test_the_picture_fits_the_screen(width: int, plain: bool) -> None:
         Waiting(fingerprint=PRINT, zones=7, waves=[0], example=3, step=Step.DELETE_OVERRIDES, separate=2)
     ] * 12
     full = summary(
-        5, "halted", why="3 zones failed " * 12, waiting=waiting, notes=["x" * 300], time_scale=14400
+        5,
+        "halted",
+        why="3 zones failed " * 12,
+        waiting=waiting,
+        fingerprints_waiting=12,
+        notes=["x" * 300],
+        time_scale=14400,
     )
     text = shown(
         campaign_view(full, Pace().progress(full, BEGAN), BEGAN, plain=plain, trouble="no answer"), width

@@ -13,7 +13,7 @@ from edgeshift.authority.roots import PersonRoot, Role, Roots, RootsFile, Servic
 from edgeshift.authority.signers import parsed
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import ResultStatement, StartStatement
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.fleet import Area, ZoneOutcome
 from tests.kit.audited import SENT, audited
 
 
@@ -75,3 +75,17 @@ async def test_results_that_workers_signed_are_in_it_and_counted(tmp_path: Path)
         {"migrated": 5, "blocked": 1},
         3,
     )
+
+
+async def test_whoever_asks_temporal_knows_each_target_by_its_index(tmp_path: Path) -> None:
+    """And of which area the campaign is: what is called otherwise is no workflow of a target's. Any number
+    may be written there.
+    """
+    found, known = await audited(tmp_path, 2), list[object]()
+
+    async def told(spool: Spool) -> bool:
+        known.extend([spool.areas, *(spool.targets_at(index) for index in (0, 1, 2, -1, 2**60))])
+        return True
+
+    await found.export(more=told)
+    assert known == [{Area.WAF}, [found.zones[0]], [found.zones[1]], [], [], []]
