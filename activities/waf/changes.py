@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any
 
@@ -19,8 +18,9 @@ from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
 from activities.stable_read import twice
+from activities.waf.deleting import delete_overrides
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
-from activities.waf.proposing import configuration_digest, deletion_body, prepared_from
+from activities.waf.proposing import configuration_digest, prepared_from
 from activities.waf.replacing import refuse_replacing_unasked, refuse_replacing_unsigned, rules_replaced
 from activities.waf.zone import read_configuration, read_zone, runs
 from edgeshift.areas import waf
@@ -110,7 +110,7 @@ class WafWork(AreaWork):
         """Delete overrides, validate or commit."""
         change, fence = step.change, step.fence
         if change.step is Step.DELETE_OVERRIDES:
-            return await self._delete_overrides(step)
+            return await delete_overrides(step)
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
         if change.step is Step.COMMIT:
@@ -323,28 +323,6 @@ class WafWork(AreaWork):
                 step.zone.id, body, waf_migration=mode.value, before_send=step.fence.intend
             )
         )
-
-    async def _delete_overrides(self, step: FencedStep) -> ChangeResult:
-        """Delete the signed overrides, each once, as long as they are still exactly what was signed."""
-        present = [override.raw for override in await step.client.waf_overrides(step.zone.id, urgent=True)]
-        if digest(deletion_body(present)) != step.change.digest:
-            raise NotSent("the zone's overrides have changed since they were signed", ChangeStatus.DRIFTED)
-        result = ChangeResult(status=ChangeStatus.ANSWERED)
-        for deleted, rule in enumerate(step.body["rules"]):
-            identifier = str(rule["override"]["id"])
-
-            def delete(identifier: str = identifier) -> Awaitable[object]:
-                return step.client.delete_waf_override(
-                    step.zone.id, identifier, before_send=lambda: step.fence.intend(f"-override-{identifier}")
-                )
-
-            result = await step.fence.send(delete)
-            if deleted and result.status is ChangeStatus.NOTHING_HAPPENED:
-                # Others are gone by now: what is left is found out by reading.
-                return result.model_copy(update={"status": ChangeStatus.UNKNOWN})
-            if result.status is not ChangeStatus.ANSWERED:
-                return result
-        return result
 
     async def _look(self, step: FencedStep, result: ChangeResult, body: dict[str, Any]) -> ChangeResult:
         """After a validation was answered: whether it shows, looked for over a short while, as soon as it is

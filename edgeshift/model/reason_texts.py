@@ -157,7 +157,7 @@ def _page_rule_pattern(why: Reason) -> str:
         " profile the service does not know that"
     )
     return (
-        f"{counted(count, 'URL pattern')} of page rules that turn the WAF off or on"
+        f"{counted(count, 'URL pattern')} of page rules that turn the WAF off, or come before one that does,"
         f" {agreed(count, 'has', 'have')} {what}"
         f" ({', '.join(why.names)}{', …' if count > len(why.names) else ''})"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from edgeshift.areas.waf import NeedsWildcard, Reading, propose, skip_rule
@@ -72,3 +74,47 @@ def test_a_port_is_in_no_field_that_a_rule_tests() -> None:
     found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
     assert (found.body, found.unwritable) == (body(execute()), ("shop.example:8443/*",))
     assert propose(Reading(check={}, config=body(execute()), page_rules=[page("a/b:8*")])).additions
+
+
+CACHE = {"id": "cache_level", "value": "bypass"}
+
+
+def earlier(pattern: str, *actions: dict[str, Any], status: str = "active") -> dict[str, Any]:
+    """A page rule that comes before any without a priority."""
+    return {**page(pattern, *(actions or (CACHE,)), status=status), "priority": 2}
+
+
+def test_a_page_rule_about_something_else_that_comes_first_leaves_the_waf_on_there() -> None:
+    """Only the first page rule that fits a URL takes effect, whatever it is about: there the one that turns
+    the WAF off does not, and its skip rule is not to.
+    """
+    off = page("shop.example/*")
+
+    def proposed(*others: dict[str, Any]) -> list[str]:
+        found = propose(Reading(check={}, config=body(execute()), page_rules=[off, *others]))
+        assert not found.unwritable
+        again = propose(Reading(check={}, config=found.body, page_rules=[off, *others]))
+        assert again.additions == () and again.body == found.body
+        return [rule["expression"] for rule in found.body["rules"] if rule["action"] == "skip"]
+
+    whole = '(lower(http.host) eq "shop.example")'
+    excepted = f'not ({whole} and (starts_with(lower(http.request.uri), "/api/")))'
+    assert proposed(earlier("shop.example/api/*")) == [f"{whole} and {excepted}"]
+    assert proposed(earlier("shop.example/api/*", {"id": "waf", "value": "later"})) == [
+        f"{whole} and {excepted}"
+    ]
+    assert proposed(earlier("*")) == proposed(earlier("*/*")) == []
+    assert proposed(earlier("shop.example/api/*", status="disabled")) == [whole]
+    assert proposed(earlier("*", status="disabled")) == [whole]
+    assert proposed({**earlier("shop.example/api/*"), "priority": -1}) == [whole]
+    assert whole in proposed(earlier("*shop.example/api/*", {"id": "disable_security"}))
+
+
+def test_one_that_comes_first_and_that_no_rule_can_say_blocks_the_zone() -> None:
+    """Its URLs could not be excepted, whatever it is about."""
+    for pattern in ("shop.example/a*b", "shop.example:8443/*"):
+        read = Reading(
+            check={}, config=body(execute()), page_rules=[page("shop.example/*"), earlier(pattern)]
+        )
+        found = propose(read)
+        assert (found.body, found.unwritable) == (body(execute()), (pattern,))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from edgeshift.profiles import PUBLIC_2025_04, SPECIFICATION
 from edgeshift.testbed.simulator.equivalent import (
     MANAGED_RULESET,
     OWASP_RULESET,
@@ -222,6 +223,26 @@ def test_the_page_rule_of_higher_priority_wins() -> None:
     (rule,) = skips(equivalent_configuration(fleet_zone(page_rules=rules)))
     assert hits(rule["expression"], "https://shop.example/api/orders")
     assert not hits(rule["expression"], "https://shop.example/api/login")
+
+
+@pytest.mark.parametrize("wildcard", [True, False])
+def test_a_page_rule_about_something_else_wins_as_well(wildcard: bool) -> None:
+    """Where it fits first, one that turns the WAF off takes no effect; a disabled one fits nothing."""
+    facts = PUBLIC_2025_04 if wildcard else SPECIFICATION
+    rules = [
+        page("shop.example/*", "waf", "off", priority=1),
+        page("shop.example/api/*", "cache_level", "bypass", priority=2),
+        page("shop.example/blog/*", "cache_level", "bypass", priority=3, status="disabled"),
+    ]
+    (rule,) = skips(equivalent_configuration(fleet_zone(page_rules=rules), facts))
+    assert not hits(rule["expression"], "https://shop.example/api/orders")
+    assert hits(rule["expression"], "https://shop.example/blog/new")
+    assert hits(rule["expression"], "https://shop.example/")
+    rules[0] = page("shop.example/*", "waf", "on", priority=1)
+    zone = fleet_zone(previous_waf={"enabled": False}, page_rules=rules)
+    for rule in executes(equivalent_configuration(zone, facts)).values():
+        assert not hits(rule["expression"], "https://shop.example/api/orders")
+        assert hits(rule["expression"], "https://shop.example/blog/new")
 
 
 def test_a_page_rule_on_runs_the_new_waf_there_when_the_zone_has_it_off() -> None:

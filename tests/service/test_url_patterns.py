@@ -86,8 +86,8 @@ def has_url(request: Any) -> bool:
 
 
 def page_rule(pattern: str, value: str, priority: int) -> dict[str, Any]:
-    """One that turns the WAF off or on, as a fleet has it."""
-    actions = [{"id": "waf", "value": value}]
+    """One that turns the WAF off or on, or that is about the cache, as a fleet has it."""
+    actions = [{"id": "cache_level" if value == "bypass" else "waf", "value": value}]
     return {"targets": [pattern], "actions": actions, "status": "active", "priority": priority}
 
 
@@ -105,20 +105,26 @@ def address(whole: str) -> dict[str, Any]:
 
 
 @settings(deadline=None)
-@given(patterns, st.lists(patterns, min_size=1, max_size=2), requests, st.booleans())
-@example("shop*", ["shop/x/*"], address("https://shop/x/"), False)
-@example("a/*", ["shop*"], address("https://shopa/x/"), False)
-@example("*", ["*shop/x*"], address("https://a/shop/x"), False)
-@example("*", ["*a*/x"], address("https://shop/a/x"), False)
-@example("*", ["a*shop/x"], address("https://a/b/shop/x"), True)
+@given(
+    patterns,
+    st.lists(patterns, min_size=1, max_size=2),
+    requests,
+    st.booleans(),
+    st.sampled_from(["on", "bypass"]),
+)
+@example("shop*", ["shop/x/*"], address("https://shop/x/"), False, "on")
+@example("a/*", ["shop*"], address("https://shopa/x/"), False, "on")
+@example("*", ["*shop/x*"], address("https://a/shop/x"), False, "bypass")
+@example("*", ["*a*/x"], address("https://shop/a/x"), False, "on")
+@example("*", ["a*shop/x"], address("https://a/b/shop/x"), True, "bypass")
 def test_a_skip_rule_skips_nothing_where_the_previous_waf_runs(
-    off: str, on: list[str], request: Any, wildcard: bool
+    off: str, on: list[str], request: Any, wildcard: bool, first: str
 ) -> None:
-    """Page rules that turn the WAF on come first, and what they fit is excepted whole. With the operator,
-    nothing else is.
+    """Page rules that turn the WAF on, or are about something else, come first, and what they fit is excepted
+    whole. With the operator, nothing else is.
     """
     assume(not has_url(request))
-    pages = [*(page_rule(pattern, "on", 2) for pattern in on), page_rule(off, "off", 1)]
+    pages = [*(page_rule(pattern, first, 2) for pattern in on), page_rule(off, "off", 1)]
     runs = PreviousWaf(fleet_zone(page_rules=pages))._runs(request)
     try:
         expression = skip_rule(off, "", on, wildcard=wildcard)["expression"]
@@ -151,6 +157,19 @@ STARS: list[tuple[list[dict[str, Any]], str]] = [
         "https://www.example/shop.example/blog/",
     ),
     ([page_rule("https*://shop.example/*", "off", 1)], "http://shop.example/"),
+    (
+        [page_rule("shop.example/api/*", "bypass", 2), page_rule("shop.example/*", "off", 1)],
+        "https://shop.example/api/x",
+    ),
+    (
+        [page_rule("shop.example/api/*", "bypass", 1), page_rule("shop.example/*", "off", 2)],
+        "https://shop.example/api/x",
+    ),
+    ([page_rule("*", "bypass", 2), page_rule("shop.example/*", "off", 1)], "https://shop.example/"),
+    (
+        [{**page_rule("*", "bypass", 2), "status": "disabled"}, page_rule("shop.example/*", "off", 1)],
+        "https://shop.example/",
+    ),
 ]
 
 

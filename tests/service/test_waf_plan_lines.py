@@ -56,8 +56,11 @@ async def test_a_page_rule_that_no_rule_can_say_is_told_in_the_plan(tmp_path: Pa
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "1 URL pattern of page rules that turn the WAF off or on has a port in the host, which"),
-        (["bank.example/a*b"], "2 URL patterns of page rules that turn the WAF off or on have a port in the"),
+        ([], "1 URL pattern of page rules that turn the WAF off, or come before one that does, has a"),
+        (
+            ["bank.example/a*b"],
+            "2 URL patterns of page rules that turn the WAF off, or come before one that does, have a",
+        ),
     ],
 )
 async def test_a_page_rule_with_a_port_is_told_as_one(tmp_path: Path, more: list[str], said: str) -> None:

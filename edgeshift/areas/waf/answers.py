@@ -54,9 +54,14 @@ class PageRuleEffect(StrEnum):
     SECURITY_OFF = "disable security"
 
 
+def is_active(rule: Mapping[str, Any]) -> bool:
+    """Whether a page rule is not disabled."""
+    return rule.get("status") == "active"
+
+
 def page_rule_effects(rule: Mapping[str, Any]) -> tuple[PageRuleEffect, ...]:
     """Which of the settings that matter here an active page rule makes."""
-    if rule.get("status") != "active":
+    if not is_active(rule):
         return ()
     found = []
     for action in objects(rule.get("actions")):

@@ -15,14 +15,20 @@ from pydantic import BaseModel, Field, model_validator
 from edgeshift.areas.waf.answers import (
     MANAGED_RULESET,
     OWASP_RULESET,
-    PageRuleEffect,
     Reading,
-    page_rule_effects,
     page_rule_patterns,
 )
 from edgeshift.areas.waf.bypass_rules import missing_skips, not_of_firewall_rules
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
-from edgeshift.areas.waf.page_rules import TooLong, Unwritable, covered, fits_all, skip_rule, turned_on_before
+from edgeshift.areas.waf.page_rules import (
+    TooLong,
+    Unwritable,
+    covered,
+    fits_all,
+    not_off_before,
+    skip_rule,
+    turns_off,
+)
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
@@ -113,19 +119,17 @@ def propose(
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
     others = not_of_firewall_rules(reading.firewall_rules, body["rules"]) if reading.page_rules else []
     for rule in reading.page_rules:
-        off = {PageRuleEffect.WAF_OFF, PageRuleEffect.SECURITY_OFF}
-        turned_off = sorted(off.intersection(page_rule_effects(rule)))
-        if not turned_off:
+        if not (turned_off := turns_off(rule)):
             continue
         description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
-        turned_on = turned_on_before(rule, reading)
-        if any(fits_all(pattern) for pattern in turned_on):
+        excepted = not_off_before(rule, reading)
+        if any(fits_all(pattern) for pattern in excepted):
             continue
         for pattern in page_rule_patterns(rule):
             if covered(pattern, others):
                 continue
             try:
-                skip = skip_rule(pattern, description, turned_on, wildcard=profile.wildcard)
+                skip = skip_rule(pattern, description, excepted, wildcard=profile.wildcard)
                 if len(skip["expression"].encode()) > profile.longest_expression:
                     raise TooLong(pattern)
             except Unwritable as why:

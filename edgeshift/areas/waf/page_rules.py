@@ -9,7 +9,13 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from edgeshift.areas.waf.answers import PageRuleEffect, Reading, page_rule_effects, page_rule_patterns
+from edgeshift.areas.waf.answers import (
+    PageRuleEffect,
+    Reading,
+    is_active,
+    page_rule_effects,
+    page_rule_patterns,
+)
 from edgeshift.areas.waf.url_patterns import (
     apart,
     host_and_path,
@@ -74,16 +80,25 @@ def skip_rule(
     }
 
 
-def turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
-    """The patterns of page rules that turn the WAF on and come before ``rule``: by their higher priority, or
-    earlier in the list.
+_OFF = frozenset({PageRuleEffect.WAF_OFF, PageRuleEffect.SECURITY_OFF})
+
+
+def turns_off(rule: Mapping[str, Any]) -> list[PageRuleEffect]:
+    """The settings of an active page rule that turn the previous WAF off, in the order of their words."""
+    return sorted(_OFF.intersection(page_rule_effects(rule)))
+
+
+def not_off_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
+    """The patterns of active page rules that do not turn the WAF off and come before ``rule``: by their
+    higher priority, or earlier in the list. Only the first one that fits a URL takes effect, whatever it is
+    about (docs/service.md §2.4): there ``rule`` does not.
     """
     ordered = sorted(reading.page_rules, key=_priority, reverse=True)
     before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
     return [
         pattern
         for other in before
-        if PageRuleEffect.WAF_ON in page_rule_effects(other)
+        if is_active(other) and not turns_off(other)
         for pattern in page_rule_patterns(other)
     ]
 

@@ -59,13 +59,22 @@ def longest_of(rules: Iterable[FirewallRule]) -> int:
 
 
 def waf_effect(rule: PageRule) -> Literal["on", "off"] | None:
-    """What a page rule does to the WAF on its URLs; None for a disabled one or one about other things."""
+    """What a page rule does to the WAF on its URLs, where it is the first that fits them; None for a disabled
+    one or one about other things.
+    """
     if rule.status != "active":
         return None
     if any(action.id == "disable_security" for action in rule.actions):
         return "off"
     values = [action.value for action in rule.actions if action.id == "waf"]
     return "on" if "on" in values else "off" if "off" in values else None
+
+
+def by_priority(rules: Iterable[PageRule]) -> list[PageRule]:
+    """The active page rules, in the order in which they are looked at: of those that fit a URL, only the
+    first takes effect, whatever it is about.
+    """
+    return sorted((rule for rule in rules if rule.status == "active"), key=lambda rule: -rule.priority)
 
 
 def url_expression(patterns: list[str], *, wildcard: bool = False) -> str:
@@ -127,19 +136,22 @@ def equivalent_configuration(zone: FleetZone, facts: ServiceProfile = SPECIFICAT
         for rule in bypassing
     ]
     turned_on: list[str] = []
+    not_off: list[str] = []
+    others: list[str] = []
     carried = zone.page_rules if zone.migration.page_rules == "carried" else []
-    for page_rule in sorted(carried, key=lambda rule: -rule.priority):
+    for page_rule in by_priority(carried):
         effect = waf_effect(page_rule)
-        if effect == "on":
-            turned_on.append(url_expression(page_rule.targets, wildcard=facts.wildcard))
-        elif effect == "off":
-            expression = url_expression(page_rule.targets, wildcard=facts.wildcard)
-            if turned_on:
-                earlier = " or ".join(turned_on)
-                expression = f"({expression}) and not ({earlier})"
+        expression = url_expression(page_rule.targets, wildcard=facts.wildcard)
+        if effect == "off":
             is_waf = all(action.id != "disable_security" for action in page_rule.actions)
             name = "Web Application Firewall: Off" if is_waf else "Disable Security"
-            rules.append(_skip(expression, f"Page rule: {name}", True))
+            rules.append(_skip(_but_for(expression, not_off), f"Page rule: {name}", True))
+            continue
+        not_off.append(expression)
+        if effect == "on":
+            turned_on.append(_but_for(expression, others))
+        else:
+            others.append(expression)
     waf = zone.previous_waf
     everywhere = waf.enabled or not turned_on
     where = "true" if everywhere else " or ".join(turned_on)
@@ -169,6 +181,10 @@ def equivalent_configuration(zone: FleetZone, facts: ServiceProfile = SPECIFICAT
         _execute(OWASP_RULESET, "OWASP core ruleset", where, runs and sensitivity != "off", overrides)
     )
     return {"name": "default", "rules": rules}
+
+
+def _but_for(expression: str, earlier: list[str]) -> str:
+    return f"({expression}) and not ({' or '.join(earlier)})" if earlier else expression
 
 
 @cache

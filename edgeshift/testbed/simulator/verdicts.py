@@ -19,6 +19,7 @@ from edgeshift.testbed.simulator.equivalent import (
     NEW_ACTIONS,
     OWASP_RULESET,
     OWASP_SCORE_RULE,
+    by_priority,
     new_rule_id,
     waf_effect,
     whole_url,
@@ -83,9 +84,8 @@ class PreviousWaf:
             if (test := _compiled(rule.expression)) is not None
         ]
         self._pages = [
-            ([_page_pattern(target) for target in rule.targets], effect)
-            for rule in sorted(zone.page_rules, key=lambda rule: -rule.priority)
-            if (effect := waf_effect(rule)) is not None
+            ([_page_pattern(target) for target in rule.targets], waf_effect(rule))
+            for rule in by_priority(zone.page_rules)
         ]
         self.by_client = any(test.by_client for test in self._bypasses)
 
@@ -112,7 +112,8 @@ class PreviousWaf:
         runs = self._enabled
         for patterns, effect in self._pages:
             if any(pattern.fullmatch(address) for pattern in patterns):
-                runs = effect == "on"
+                # No other one takes effect, also where this one is about something else.
+                runs = self._enabled if effect is None else effect == "on"
                 break
         return runs and not any(test(values) for test in self._bypasses)
 

@@ -1,0 +1,104 @@
+"""Fenced activity of waf: several URI overrides of which only some are deleted, or some were gone already."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities.change.fence import Fence
+from activities.change.not_sent import NotSent
+from activities.waf.proposing import deletion_body
+from activities.waf.zone import read_zone
+from edgeshift.messages import ChangeResult, ChangeStatus, Step
+from edgeshift.service_api.caller import Still
+from tests.service.gate_kit import Body, Gate, gate
+
+OVERRIDES = [
+    {"urls": [f"bank.example/{path}/*"], "groups": {}, "rules": {"100000": "disable"}} for path in "abc"
+]
+NOT_THERE = '{"result": null, "success": false, "errors": [{"message": "not found"}], "messages": []}'
+NOT_ALLOWED = NOT_THERE.replace("not found", "Unauthorized to access requested resource")
+
+
+@asynccontextmanager
+async def signed(folder: Path) -> AsyncIterator[tuple[Gate, Body]]:
+    """A gate before a zone with three overrides, and what people sign of them."""
+    async with gate(folder) as play:
+        await play.control.send("PATCH", f"zones/{play.zone.id}", {"uri_overrides": OVERRIDES})
+        yield play, deletion_body(await present(play))
+
+
+async def present(play: Gate) -> list[dict[str, Any]]:
+    """The overrides that the zone has now."""
+    client = await play.connections.service(play.start.spec, play.zone)
+    return (await read_zone(client, play.zone)).overrides
+
+
+async def refuse(play: Gate, nth: int, status: int, body: str, *, done: bool = False) -> None:
+    """The service refuses one of the deletions. ``done``: somebody deletes the override at that moment."""
+    fault = {"kind": "server_error", "status": status, "body": body, "effect": "after" if done else "before"}
+    match = {"call": "waf.overrides.delete", "nth": nth}
+    await play.control.send("POST", "faults", {**fault, "match": match, "times": 1})
+
+
+async def delete(play: Gate, body: Body) -> ChangeResult:
+    """Let the activity delete them."""
+    return await play.change(body, body, step=Step.DELETE_OVERRIDES)
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3])
+async def test_one_that_is_gone_already_keeps_no_other_from_being_deleted(nth: int, tmp_path: Path) -> None:
+    """All are gone, as was agreed. The zone is read again after a while: a list that is behind may still have
+    it, and the service is not asked without end.
+    """
+    async with signed(tmp_path) as (play, body):
+        await refuse(play, nth, 404, NOT_THERE, done=True)
+        result = await delete(play, body)
+        assert result.status is ChangeStatus.UNKNOWN and "gone already" in result.reason
+        assert await present(play) == []
+
+
+@pytest.mark.parametrize(("nth", "gone"), [(2, 1), (3, 2)])
+async def test_a_refusal_after_others_were_deleted_is_no_proof_that_nothing_happened(
+    nth: int, gone: int, tmp_path: Path
+) -> None:
+    """What is left is read, and proposed anew; how many are gone is told."""
+    async with signed(tmp_path) as (play, body):
+        await refuse(play, nth, 403, NOT_ALLOWED)
+        result = await delete(play, body)
+        assert result.status is ChangeStatus.UNKNOWN
+        assert f"{gone} of 3 URI overrides" in result.reason and "Unauthorized" in result.reason
+        left = [rule["override"]["id"] for rule in body["rules"][gone:]]
+        assert sorted(found["id"] for found in await present(play)) == left
+
+
+async def test_a_refusal_of_the_first_proves_that_nothing_happened(tmp_path: Path) -> None:
+    """It is told as one."""
+    async with signed(tmp_path) as (play, body):
+        await refuse(play, 1, 403, NOT_ALLOWED)
+        assert (await delete(play, body)).status is ChangeStatus.REFUSED
+        assert len(await present(play)) == 3
+
+
+async def test_time_that_runs_out_between_two_leaves_no_proof_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one is gone: it is not told that nothing was sent."""
+    intend, asked = Fence.intend, list[str]()
+
+    async def late(self: Fence, what: str = "") -> Still:
+        asked.append(what)
+        if len(asked) == 2:
+            raise NotSent("the time to send ran out", stands=True)
+        return await intend(self, what)
+
+    monkeypatch.setattr(Fence, "intend", late)
+    async with signed(tmp_path) as (play, body):
+        result = await delete(play, body)
+        assert result.status is ChangeStatus.UNKNOWN and not result.stands
+        assert "1 of 3 URI overrides" in result.reason and "ran out" in result.reason
+        assert len(await present(play)) == 2
