@@ -160,12 +160,20 @@ OVERWRITTEN = versions([FOREIGN], [FOREIGN, STRANGE], [FOREIGN, OURS])
 FULL = rule("edgeshift-log-fields", request_fields=[f"x-{number}" for number in range(41)])
 UPPER = rule("edgeshift-log-fields", request_fields=["X-Foo"])
 MORE = rule("edgeshift-log-fields", request_fields=["x-foo", "x-more"])
+OFF = {**MORE, "enabled": False}
 
 BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
     "a field that nobody signed": (
         1,
         lambda: with_requests(put(10, 2, FOREIGN, MORE), drop=(10,)),
+        "request_headers x-more was added",
+    ),
+    "a field that somebody had turned off": (
+        1,
+        lambda: with_requests(put(10, 2, FOREIGN, MORE), drop=(10,)).model_copy(
+            update={"zones": versions([FOREIGN, OFF], [FOREIGN, MORE])}
+        ),
         "request_headers x-more was added",
     ),
     "a log field of a job that nobody signed": (
@@ -293,12 +301,13 @@ def test_what_somebody_takes_out_over_our_version_stays_out() -> None:
 
 
 def test_taking_out_what_was_added_needs_no_sign_off_and_no_campaign_that_runs() -> None:
-    """The way back, while paused: the rule out, the job as it was."""
+    """The way back, while paused: the rule out, or off as it was before, and the job as it was."""
     back = request(25, "logpush.jobs.update", log_job={"id": 1, "sent": JOB, "before": AFTER, "after": JOB})
-    seen = with_requests(put(24, 3, FOREIGN), back).model_copy(
-        update={
-            "executions": ended("rolled_back"),
-            "zones": versions([FOREIGN], [FOREIGN, OURS], [FOREIGN]),
-        }
-    )
-    assert [check.violations for check in check_rules(seen)] == [[]] * 11
+    for before in ([FOREIGN], [FOREIGN, OFF]):
+        seen = with_requests(put(24, 3, *before), back).model_copy(
+            update={
+                "executions": ended("rolled_back"),
+                "zones": versions(before, [FOREIGN, OURS], before),
+            }
+        )
+        assert [check.violations for check in check_rules(seen)] == [[]] * 11

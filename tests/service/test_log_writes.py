@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from activities.change.intent_records import ClosedAs, closed_as
+from edgeshift.areas.log_fields import OUR_REF
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
-from tests.service.log_writes_kit import Writes, log_writes
+from tests.service.log_writes_kit import LATE, Writes, log_writes
 
 OURS, TEAM, MEANWHILE = "Custom log fields, kept by edgeshift", "of another team", "written meanwhile"
 DESTINATION = "r2://bank/logs"
@@ -67,6 +68,26 @@ async def test_what_was_built_on_a_write_of_unknown_outcome_is_kept_when_it_is_s
         assert (await zone.put_rules()).status is ChangeStatus.ANSWERED
         assert await zone.descriptions() == [TEAM, MEANWHILE, OURS]
         assert zone.written[-1].versions[:2] == [2, 4]
+
+
+async def test_what_somebody_turned_off_in_our_rule_stays_off(tmp_path: Path) -> None:
+    """Of a rule that an earlier campaign has left, and a person has disabled: what is signed now is logged,
+    and a rollback leaves the rule as it was.
+    """
+    names = {"request_fields": [{"name": "authorization"}]}
+    off = {**LATE, "ref": OUR_REF, "description": OURS, "enabled": False, "action_parameters": names}
+
+    def known(rule: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in rule.items() if key not in ("version", "last_updated")}
+
+    async with log_writes(tmp_path, JOB) as zone:
+        await zone.stranger("now", "append", off)
+        before = [known(rule) for rule in (await zone.ruleset())["rules"]]
+        assert (await zone.whole(Step.COMMIT)).status is ChangeStatus.ANSWERED
+        rule = (await zone.ruleset())["rules"][-1]
+        assert rule["enabled"] and rule["action_parameters"] == {"request_fields": [{"name": "x-ours"}]}
+        assert (await zone.whole(Step.ROLL_BACK)).status is ChangeStatus.ANSWERED
+        assert [known(rule) for rule in (await zone.ruleset())["rules"]] == before
 
 
 class Jumping(SystemClock):

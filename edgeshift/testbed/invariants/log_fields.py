@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from edgeshift.testbed.invariants.log_history import ZoneRules, entries, is_ours, logged, our_fields
+from edgeshift.testbed.invariants.log_history import (
+    ZoneRules,
+    entries,
+    is_ours,
+    logged,
+    logged_by_us,
+    our_fields,
+)
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed
@@ -41,9 +48,9 @@ def is_forward(seen: CheckerInput, request: Request) -> bool:
 
 
 def _added(seen: CheckerInput, request: Request) -> set[tuple[str, str]]:
-    """The fields of edgeshift's own rule that a write of rules adds."""
+    """The fields that edgeshift's own rule has logged after a write of rules, and not before."""
     sent = (request.log_fields or {}).get("rules") or ()
-    return our_fields(sent) - our_fields(rules_of(seen, request.zone or "").before(request))
+    return logged_by_us(sent) - logged_by_us(rules_of(seen, request.zone or "").before(request))
 
 
 def _listed(job: dict[str, Any]) -> set[str]:
