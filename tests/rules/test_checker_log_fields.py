@@ -162,6 +162,20 @@ UPPER = rule("edgeshift-log-fields", request_fields=["X-Foo"])
 MORE = rule("edgeshift-log-fields", request_fields=["x-foo", "x-more"])
 OFF = {**MORE, "enabled": False}
 
+NEW_BODY = {**BODY, "jobs": {**BODY["jobs"], "new": {"name": "edgeshift", "logpull_options": "fields=RayID"}}}
+NEW_DIGEST = body_digest(NEW_BODY)
+SIGNED_JOB: dict[str, Any] = {
+    "bodies": (NEW_BODY,),
+    "signatures": tuple(one.model_copy(update={"digest": NEW_DIGEST}) for one in well_run().signatures),
+    "intents": tuple(one.model_copy(update={"digest": NEW_DIGEST}) for one in well_run().intents),
+}
+
+
+def turned_on(seq: int, listed: str = "RayID,ClientIP") -> Request:
+    before = {**JOB, "id": 2, "enabled": False, "options": {"fields": listed}}
+    return job(seq, id=2, sent={"enabled": True}, before=before, after={**before, "enabled": True})
+
+
 BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
     "a field that nobody signed": (
@@ -187,6 +201,16 @@ BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
         1,
         lambda: with_requests(request(15, "logpush.jobs.create", log_job={"sent": {}})),
         "has no new job",
+    ),
+    "a job turned on that nobody signed": (
+        1,
+        lambda: with_requests(turned_on(15)),
+        "a log job was turned on",
+    ),
+    "a job turned on with log fields that nobody signed": (
+        1,
+        lambda: with_requests(turned_on(15)).model_copy(update=SIGNED_JOB),
+        "turned on that lists ClientIP",
     ),
     "sent again on a guess": (
         2,
@@ -292,6 +316,12 @@ def test_a_write_over_a_gap_is_well_once_what_it_overwrote_is_back() -> None:
         update={"zones": versions([FOREIGN], [FOREIGN, STRANGE], [FOREIGN, OURS], [FOREIGN, STRANGE, OURS])}
     )
     assert the(2, seen).violations == the(4, seen).violations == []
+
+
+def test_a_job_of_an_earlier_campaign_may_be_turned_on_as_it_was_signed() -> None:
+    """It lists what the new one would, and nothing else."""
+    seen = with_requests(turned_on(15, "RayID,Cookies")).model_copy(update=SIGNED_JOB)
+    assert the(1, seen).violations == []
 
 
 def test_what_somebody_takes_out_over_our_version_stays_out() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from activities.change.intent_records import ClosedAs, closed_as
 from edgeshift.areas.log_fields import OUR_REF
+from edgeshift.areas.log_fields.jobs import new_options
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.rate_limit.terms import Lane
@@ -20,6 +21,9 @@ from tests.service.log_writes_kit import LATE, Writes, log_writes
 OURS, TEAM, MEANWHILE = "Custom log fields, kept by edgeshift", "of another team", "written meanwhile"
 DESTINATION = "r2://bank/logs"
 JOB: dict[str, Any] = {"destination": DESTINATION, "name": "customers", "logpull_options": "fields=RayID"}
+
+AS_SIGNED = new_options(NewJobSpec(destination="env:D"), ["RequestHeaders"])
+"""What the new job lists."""
 
 
 @pytest.fixture
@@ -236,3 +240,33 @@ async def test_options_of_our_own_job_that_need_a_guess_end_the_step_with_what_i
         result = await zone.list_fields()
         assert result.status is ChangeStatus.DRIFTED and "list no fields=" in result.reason
         assert await zone.puts("logpush.jobs.update") == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"logpull_options": "fields=RayID,ClientIP,RequestHeaders&timestamps=rfc3339"},
+        {"frequency": "low"},
+    ],
+)
+async def test_our_own_job_that_is_off_and_not_as_signed_is_not_turned_on(
+    tmp_path: Path, new: NewJobSpec, more: dict[str, Any]
+) -> None:
+    """People have signed another one: the step is refused, and nothing is sent."""
+    job = {**JOB, "name": "bank.example", "logpull_options": AS_SIGNED, "enabled": False, **more}
+    async with log_writes(tmp_path, job, new=new) as zone:
+        result = await zone.list_fields()
+        assert result.status is ChangeStatus.REFUSED and "give log_fields.job another name" in result.reason
+        assert await zone.puts("logpush.jobs.update") == 0
+
+
+async def test_our_own_job_that_was_turned_off_by_a_rollback_is_turned_on_by_the_next_step(
+    tmp_path: Path, new: NewJobSpec
+) -> None:
+    """It is as it was created, as people have signed it again."""
+    async with log_writes(tmp_path, new=new) as zone:
+        assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
+        assert (await zone.take_back()).status is ChangeStatus.ANSWERED
+        assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
+        (job,) = await zone.client.log_jobs(zone.zone_id)
+        assert job.enabled and job.logpull_options == AS_SIGNED

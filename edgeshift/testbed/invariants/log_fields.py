@@ -41,9 +41,7 @@ def is_forward(seen: CheckerInput, request: Request) -> bool:
         return request.call == "rulesets.create" or bool(_added(seen, request))
     if request.call == "logpush.jobs.update":
         job = request.log_job or {}
-        sent, before = job.get("sent") or {}, job.get("before") or {}
-        switched_on = sent.get("enabled") is True and before.get("enabled") is not True
-        return switched_on or bool(_listed(sent) - _listed(before))
+        return _turned_on(job) or bool(_listed(job.get("sent") or {}) - _listed(job.get("before") or {}))
     return request.mutates and request.area == "log-fields" and request.method != "DELETE"
 
 
@@ -51,6 +49,12 @@ def _added(seen: CheckerInput, request: Request) -> set[tuple[str, str]]:
     """The fields that edgeshift's own rule has logged after a write of rules, and not before."""
     sent = (request.log_fields or {}).get("rules") or ()
     return logged_by_us(sent) - logged_by_us(rules_of(seen, request.zone or "").before(request))
+
+
+def _turned_on(job: dict[str, Any]) -> bool:
+    """Whether a write of a job has it push again."""
+    sent, before = job.get("sent") or {}, job.get("before") or {}
+    return sent.get("enabled") is True and before.get("enabled") is not True
 
 
 def _listed(job: dict[str, Any]) -> set[str]:
@@ -79,6 +83,13 @@ def _unsigned(seen: CheckerInput, request: Request) -> str | None:
         added = _listed(job.get("sent") or {}) - _listed(job.get("before") or {})
         if more_fields := added - set(jobs["list"]):
             return f"a job lists {', '.join(sorted(more_fields))}, which {digest[:12]} does not name"
+        if _turned_on(job) and not jobs["new"]:
+            return f"a log job was turned on, and {digest[:12]} has no new job"
+        if _turned_on(job) and (
+            unsigned_fields := _listed(job.get("before") or {}) - LOG_FIELDS - _fields_of(jobs["new"])
+        ):
+            told = ", ".join(sorted(unsigned_fields))
+            return f"a log job was turned on that lists {told}, which {digest[:12]} does not name"
     if request.call in (_OWNERSHIP, "logpush.jobs.create"):
         if not jobs["new"]:
             return f"{request.call} was sent, and {digest[:12]} has no new job"
