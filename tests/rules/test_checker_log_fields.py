@@ -324,6 +324,23 @@ def test_a_job_of_an_earlier_campaign_may_be_turned_on_as_it_was_signed() -> Non
     assert the(1, seen).violations == []
 
 
+def test_a_job_that_somebody_makes_after_the_last_write_need_not_list_anything() -> None:
+    """Of a settled zone. One that was there does, and so does one that a campaign has made."""
+    (zone,) = well_run().zones
+    plain = {"id": 7, "enabled": True, "options": {"fields": "RayID"}}
+    zones = (zone.model_copy(update={"jobs": (*zone.jobs, plain)}),)
+    made = request(20, "logpush.jobs.create", stranger=True, log_job={"id": 7, "after": plain})
+    on = request(
+        20, "logpush.jobs.update", stranger=True, log_job={"id": 7, "after": plain, "before": {"id": 7}}
+    )
+    for later in (made, on):
+        seen = with_requests(later).model_copy(update={"zones": zones})
+        assert the(11, seen).violations == []
+    for earlier in ((), (made.model_copy(update={"seq": 2}),)):
+        seen = with_requests(*earlier).model_copy(update={"zones": zones})
+        assert "a log job of it does not list" in the(11, seen).violations[0]
+
+
 def test_what_somebody_takes_out_over_our_version_stays_out() -> None:
     """A stranger's write that carries our rule was built on ours: what it lacks, its writer took out."""
     seen = changed(zones=versions([FOREIGN], [FOREIGN, OURS], [OURS]))

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields import Reading, merge, proposal_body
+from edgeshift.areas.log_fields import Reading, StepJobs, merge, proposal_body
 from edgeshift.areas.log_fields.jobs import needed, new_options
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import fingerprint
@@ -263,3 +263,25 @@ def test_what_is_signed_is_the_end_state() -> None:
     assert proposal_body(reading(jobs=[made]), ZONE, WANTED, NEW) == bare
     other = proposal_body(reading(jobs=[]), OTHER, WANTED, NEW)
     assert fingerprint(other, OTHER) == fingerprint(bare, ZONE)
+
+
+def test_a_job_that_came_later_need_not_list_what_was_written() -> None:
+    """One that pushed when it was proposed, or that the step wrote or made, has to."""
+    ours, later = job(LISTS), job(id=9)
+    there = reading(ruleset=ruleset(*merge([], WANTED)), jobs=[ours, later])
+    lacking = partial(log_fields.lacking, wanted=WANTED, profile=SPECIFICATION)
+    of_step = StepJobs(frozenset({7}))
+    assert lacking(there) == lacking(there, of_step=StepJobs(frozenset({7, 9})))
+    assert lacking(there) == "log job 9 does not list Cookies, RequestHeaders"
+    assert lacking(there, of_step=of_step) == ""
+    assert log_fields.came_since(there, WANTED, SPECIFICATION, of_step) == (
+        "log job 9 came since and does not list Cookies, RequestHeaders",
+    )
+    lost = there.model_copy(update={"jobs": [job(), job(LISTS, id=9)]})
+    assert lacking(lost, of_step=of_step) == "log job 7 does not list Cookies, RequestHeaders"
+    created = StepJobs(frozenset(), "edgeshift-a.example")
+    named = there.model_copy(update={"jobs": [job(id=8, name="edgeshift-a.example"), job(LISTS, id=9)]})
+    assert lacking(named, of_step=created) == "log job 8 does not list Cookies, RequestHeaders"
+    # Where none of them pushes any more, the fields are in the logs by the others alone.
+    off = there.model_copy(update={"jobs": [{**ours, "enabled": False}, later]})
+    assert lacking(off, of_step=of_step) == "log job 9 does not list Cookies, RequestHeaders"

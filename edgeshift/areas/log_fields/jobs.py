@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from edgeshift.areas.log_fields.job_options import OddOptions, Options, OutputOptions
@@ -20,6 +21,7 @@ __all__ = [
     "OddOptions",
     "Options",
     "OutputOptions",
+    "StepJobs",
     "is_created",
     "listed",
     "needed",
@@ -123,6 +125,21 @@ def signed_job(body: Mapping[str, Any], zone: Zone) -> str | None:
 def is_created(job: Job, name: str) -> bool:
     """Whether a job is the one that edgeshift creates of this name: those of other datasets may share it."""
     return job.get("name") == name and job.get("dataset") == DATASET
+
+
+@dataclass(frozen=True)
+class StepJobs:
+    """The log jobs that are to list what was signed, once a step has written it. ``ids``: those that pushed
+    when it was proposed, or that the step wrote; ``created``: the name of the one that people signed with
+    it, or None. To list nothing is up to whoever makes another one later: nothing of ours is undone by it.
+    """
+
+    ids: frozenset[int]
+    created: str | None = None
+
+    def has(self, job: Job) -> bool:
+        """Whether a job is one of them."""
+        return job.get("id") in self.ids or (self.created is not None and is_created(job, self.created))
 
 
 def turned_off(jobs: Sequence[Job], name: str) -> list[Job]:

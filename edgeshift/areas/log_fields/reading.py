@@ -14,6 +14,7 @@ from edgeshift.areas.log_fields.jobs import (
     DATASET,
     Job,
     OddOptions,
+    StepJobs,
     listed,
     needed,
     new_job,
@@ -133,17 +134,37 @@ def in_place(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> boo
     return not lacking(reading, wanted, profile)
 
 
-def lacking(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> str:
-    """What of the wanted state the zone does not show, or empty."""
+def lacking(
+    reading: Reading, wanted: FieldSet, profile: ServiceProfile, of_step: StepJobs | None = None
+) -> str:
+    """What of the wanted state the zone does not show, or empty. ``of_step``: the log jobs that are to list
+    what it needs, once it was written. Without it, and where none of them pushes any more, each one is.
+    """
     if lacks := missing(reading.rules, wanted):
         return f"{lacks[0]} is in no rule" + (f", and {len(lacks) - 1} more" if lacks[1:] else "")
     jobs = [job for job in reading.jobs if pushes(job)]
     if not jobs:
         return "no log job pushes request logs"
-    for job in jobs:
-        if names := set(needed(wanted)) - set(listed(job, profile)):
-            return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
+    for job in [job for job in jobs if of_step and of_step.has(job)] or jobs:
+        if names := _unlisted(job, wanted, profile):
+            return f"log job {job.get('id')} does not list {names}"
     return ""
+
+
+def came_since(
+    reading: Reading, wanted: FieldSet, profile: ServiceProfile, of_step: StepJobs
+) -> tuple[str, ...]:
+    """The log jobs that push, do not list what the wanted fields need, and need not: a sentence each."""
+    later = [job for job in reading.jobs if pushes(job) and not of_step.has(job)]
+    return tuple(
+        f"log job {job.get('id')} came since and does not list {names}"
+        for job in later
+        if (names := _unlisted(job, wanted, profile))
+    )
+
+
+def _unlisted(job: Job, wanted: FieldSet, profile: ServiceProfile) -> str:
+    return ", ".join(sorted(set(needed(wanted)) - set(listed(job, profile))))
 
 
 def proposal_body(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Body:

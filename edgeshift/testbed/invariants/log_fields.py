@@ -267,13 +267,28 @@ def disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Executio
         bodies = [body for digest in digests if (body := seen.proposals.get(digest)) and "fields" in body]
         if not any(_named(body) <= logged(rules) for body in bodies):
             return "ended as settled, but the service does not log the fields that were proposed"
-        jobs = [_listed(job) for job in at_service.jobs if job.get("enabled")]
+        later = _made_since(seen.of_zone.get(at_service.id, ()))
+        jobs = [_listed(job) for job in at_service.jobs if job.get("enabled") and job.get("id") not in later]
         if not any(all(set(body["jobs"]["list"]) <= names for names in jobs) and jobs for body in bodies):
             return "ended as settled, but a log job of it does not list what carries its fields"
     first = our_fields(at_service.rules[0].rules) if at_service.rules else set()
     if execution.outcome == "rolled_back" and (left := our_fields(rules) - first) and history.written:
         return f"ended as rolled back, but {_told(left)} is still there"
     return None
+
+
+def _made_since(requests: Sequence[Request]) -> set[Any]:
+    """The log jobs that somebody else has made or turned on after the campaigns' last write to the zone: they
+    need not list anything.
+    """
+    last = max((one.seq for one in requests if one.mutates), default=0)
+    theirs = (one for one in requests if one.stranger and one.took_effect and one.seq > last)
+    jobs = (one.log_job or {} for one in theirs)
+    return {
+        job.get("id")
+        for job in jobs
+        if (job.get("after") or {}).get("enabled") and not (job.get("before") or {}).get("enabled")
+    }
 
 
 def landed(requests: list[Request]) -> datetime:
