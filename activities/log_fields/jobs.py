@@ -89,7 +89,7 @@ class JobsWriter:
             result = ANSWERED
             if job.id in before:
                 result = await self._update(job, lambda one: self._restored(one, before[one.id]))
-            ours = created is not None and _is_created(job, created)
+            ours = created is not None and log_fields.is_created(job.safe, created)
             if result.status is ChangeStatus.ANSWERED and ours and job.enabled:
                 result = await self._send(job, {"enabled": False}, f"-job-{job.id}-off")
             if result.status is not ChangeStatus.ANSWERED:
@@ -232,10 +232,12 @@ class JobsWriter:
     async def _new_job(
         self, spec: NewJobSpec, destination: SecretStr, there: Sequence[LogJob]
     ) -> ChangeResult:
-        """A new job, or the one of an earlier campaign turned on again. Raises NotSent."""
+        """A new job, or the one of an earlier campaign turned on again, if it is as people have signed the
+        new one. Raises NotSent.
+        """
         step, zone = self._step, self._step.zone
         name = log_fields.own_name(spec, zone)
-        same = [job for job in there if _is_created(job, name)]
+        same = [job for job in there if log_fields.is_created(job.safe, name)]
         elsewhere = [job for job in same if job.destination_conf != destination]
         if elsewhere:
             raise NotSent(
@@ -243,6 +245,8 @@ class JobsWriter:
                 " another name",
                 ChangeStatus.REFUSED,
             )
+        for job in same:
+            self._refuse_another(job, spec)
         await self._trail.creating_job(name)
         self._written.created_job = name
         for job in same:
@@ -268,11 +272,20 @@ class JobsWriter:
             lambda intend: step.client.create_log_job(zone.id, body, before_send=intend),
         )
         if result.status is ChangeStatus.UNKNOWN and any(
-            _is_created(job, name) for job in await self._jobs()
+            log_fields.is_created(job.safe, name) for job in await self._jobs()
         ):
             await step.fence.close()
             return ANSWERED
         return result
+
+    def _refuse_another(self, job: LogJob, spec: NewJobSpec) -> None:
+        """Raises NotSent where a job, turned on again, would push something else than was signed."""
+        try:
+            said = log_fields.not_as_signed(job.safe, spec, self._names, self._step.client.profile)
+        except log_fields.OddOptions as odd:
+            raise _too_odd(job, odd) from None
+        if said:
+            raise NotSent(f"log job {job.id}: {said}"[:200], ChangeStatus.REFUSED)
 
     async def _challenge(self, spec: NewJobSpec, destination: SecretStr) -> SecretStr | ChangeResult:
         """The ownership challenge, read from where the service has put it, and proved. Raises NotSent."""
@@ -308,11 +321,6 @@ class JobsWriter:
                 status=ChangeStatus.REFUSED, reason="the service does not take the ownership challenge"
             )
         return challenge
-
-
-def _is_created(job: LogJob, name: str) -> bool:
-    """Whether a job is the one that edgeshift creates of this name: those of other datasets may share it."""
-    return job.name == name and job.dataset == log_fields.DATASET
 
 
 def _too_odd(job: LogJob, odd: log_fields.OddOptions) -> NotSent:

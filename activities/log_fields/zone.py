@@ -33,6 +33,7 @@ from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import lost_since
+from activities.log_fields.step_jobs import jobs_of_step
 from activities.polling import shown_in_time
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
@@ -51,8 +52,9 @@ from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord, StepWri
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_EXPLAINED = 5
-"""Fields of which the result says why they were not seen; the record in the archive has all."""
-
+"""Fields of which the result says why they were not seen; the record in the archive has all. As many log jobs
+that came since.
+"""
 
 AHEAD = timedelta(minutes=5)
 """How far the clock of a worker may be ahead of the service's."""
@@ -133,6 +135,8 @@ class LogFieldsActivities:
             if message.wanted:
                 reading = await read_sound(client, zone)
                 lacking = log_fields.lacking(reading, wanted, client.profile)
+                if lacking and (of_step := await jobs_of_step(self._connections, message, body)):
+                    lacking = log_fields.lacking(reading, wanted, client.profile, of_step)
             else:
                 reading, lacking = await self._not_undone(client, start, body, own)
             if lacking:
@@ -251,14 +255,17 @@ class LogFieldsActivities:
         body = await self._signed(message.prepared)
         wanted = log_fields.fields_of_document(body["fields"])
         reading = await read_sound(client, zone)
-        if log_fields.lacking(reading, wanted, client.profile):
+        of_step: log_fields.StepJobs | None = None
+
+        def lacking(read: log_fields.Reading) -> str:
+            return log_fields.lacking(read, wanted, client.profile, of_step)
+
+        if lacking(reading):
+            of_step = await jobs_of_step(self._connections, message, body)
+        if lacking(reading):
             # What takes a change back does not rest on one answer.
-            reading = await twice(
-                "rulesets.get",
-                lambda: read_sound(client, zone),
-                lambda read: log_fields.lacking(read, wanted, client.profile),
-            )
-        if lacks := log_fields.lacking(reading, wanted, client.profile):
+            reading = await twice("rulesets.get", lambda: read_sound(client, zone), lacking)
+        if lacks := lacking(reading):
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_CHANGED_BY_OTHERS, said=lacks))
         found, trouble = await self._judged(message, terms, reading, wanted, client.profile, own)
         settled = found is not None and found.settled
@@ -279,14 +286,16 @@ class LogFieldsActivities:
             # Nothing speaks against what stands, and nobody can tell whose it is.
             return Watched.as_unsure(Reason(code=ReasonCode.ARCHIVE_DAMAGED, said=str(failure)))
 
+        later = log_fields.came_since(reading, wanted, client.profile, of_step) if of_step else ()
+
         async def sign(own: OwnChange) -> Watched:
             if found is None or not found.entries:
                 why = trouble or "no log entry with custom fields came"
                 if terms.unverified == "roll_back":
                     return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
-                kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said=why)
+                kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said="; ".join((why, *later)))
                 return await self._kept(message, own.record, found, kept)
-            return await self._kept(message, own.record, found, seen_in(found))
+            return await self._kept(message, own.record, found, seen_in(found, later))
 
         return await sign_settled(self._connections, start, own, sign, enough=settled, through=False)
 
@@ -368,8 +377,10 @@ class LogFieldsActivities:
         return kept
 
 
-def seen_in(found: log_fields.Judgement) -> Reason:
-    """What the entries say: how many fields were seen, and why the others were not."""
+def seen_in(found: log_fields.Judgement, later: tuple[str, ...] = ()) -> Reason:
+    """What the entries say: how many fields were seen, and why the others were not. ``later``: what is said
+    of log jobs that came since.
+    """
     seen = [field for field in found.fields if field.state is log_fields.FieldState.SEEN]
     others = tuple(str(field) for field in found.fields if field not in seen)
     return Reason(
@@ -377,5 +388,5 @@ def seen_in(found: log_fields.Judgement) -> Reason:
         count=len(seen),
         of=len(found.fields),
         size=found.entries,
-        names=others[:MOST_EXPLAINED],
+        names=(*others[:MOST_EXPLAINED], *later[:MOST_EXPLAINED]),
     )

@@ -247,6 +247,24 @@ async def test_a_stranger_who_writes_late_what_he_read_between_our_puts_loses_no
         assert sorted(refs(await service.rules("late.example"))) == ["late", "new", "theirs"]
 
 
+async def test_a_log_job_that_somebody_makes_during_the_watch_is_told_and_takes_nothing_back(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It lists nothing that carries the fields, as is its maker's to say."""
+    async with stage(temporal_client, tmp_path, "more.example", fields={"verify": "80h"}) as (play, service):
+        await service.begin("more.example")
+        await play.begin()
+        await play.zone_until("more.example", lambda state: state.phase.value == "awaiting_sign_off")
+        await play.sign_what_waits()
+        await play.zone_until("more.example", lambda state: state.phase.value == "watching")
+        await service.begin("more.example", options="fields=RayID")
+        await service.traffic("more.example", [("x-a", "1"), ("cookie", "Id=2")])
+        outcome, reason, record = await settled(play, "more.example")
+        assert outcome is ZoneOutcome.SETTLED, reason
+        assert reason.startswith("2 of 2 fields seen in ") and record["said"] == reason
+        assert reason.endswith("; log job 2 came since and does not list Cookies, RequestHeaders")
+
+
 async def test_a_zone_without_a_job_gets_one_and_its_address_is_nowhere(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,7 +162,7 @@ def test_fields_and_log_jobs_are_a_difference_from_those_of_the_zone() -> None:
     )
     found = {
         item.title: item
-        for item in log_items.items(proposal_body(reading, zone, wanted, None), reading, SPECIFICATION)
+        for item in log_items.items(proposal_body(reading, zone, wanted, None), reading, SPECIFICATION, zone)
     }
     assert found["request header x-theirs"].mark is Mark.SAME
     assert found["request header x-ours"].mark is Mark.ADDED and found["cookie sid"].mark is Mark.ADDED
@@ -175,6 +175,32 @@ def test_fields_and_log_jobs_are_a_difference_from_those_of_the_zone() -> None:
     assert not [title for title in found if "log job 8" in title]
     bare = LogReading(plan=Plan.ENTERPRISE)
     spec = NewJobSpec(destination="env:LOGS")
-    made = log_items.items(proposal_body(bare, zone, wanted, spec), bare, SPECIFICATION)
+    made = log_items.items(proposal_body(bare, zone, wanted, spec), bare, SPECIFICATION, zone)
     assert made[0].title == "the zone's ruleset for custom log fields" and made[0].mark is Mark.ADDED
     assert made[-1].mark is Mark.ADDED and "env:LOGS" in said((made[-1],))
+
+
+def test_the_new_job_that_the_zone_has_already_is_not_shown_as_added() -> None:
+    """Neither where it pushes, nor where it is off and is turned on again."""
+    zone = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
+    wanted, spec = FieldSet(cookies=("sid",)), NewJobSpec(destination="env:LOGS")
+    listed = "fields=" + ",".join(spec.fields)
+    job = {"id": 9, "name": "edgeshift-shop.example", "dataset": "http_requests", "enabled": True}
+    job["logpull_options"] = f"{listed}&timestamps=rfc3339"
+    for enabled in (True, False):
+        reading = LogReading(plan=Plan.ENTERPRISE, ruleset={}, jobs=[{**job, "enabled": enabled}])
+        body = proposal_body(reading, zone, wanted, spec)
+        assert body["jobs"]["new"]
+        shown = log_items.items(body, reading, SPECIFICATION, zone)
+        assert [item.title for item in shown if item.mark is Mark.ADDED] == ["cookie sid"]
+        found = {item.title: item for item in shown}
+        new = found["log job edgeshift-{zone}"]
+        lines = {line.label: (line.text, line.before) for line in new.lines}
+        if enabled:
+            assert new.mark is Mark.SAME and lines == {"there already": ("log job 9", None)}
+            assert found["log job 9 edgeshift-shop.example"].mark is Mark.CHANGED
+        else:
+            assert new.mark is Mark.CHANGED and lines["turned on again"] == ("log job 9", None)
+            options = (f"{listed},Cookies&timestamps=rfc3339", job["logpull_options"])
+            assert lines["logpull_options"] == options
+            assert lines["destination"] == ("env:LOGS", None)

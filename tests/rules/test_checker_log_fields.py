@@ -160,12 +160,34 @@ OVERWRITTEN = versions([FOREIGN], [FOREIGN, STRANGE], [FOREIGN, OURS])
 FULL = rule("edgeshift-log-fields", request_fields=[f"x-{number}" for number in range(41)])
 UPPER = rule("edgeshift-log-fields", request_fields=["X-Foo"])
 MORE = rule("edgeshift-log-fields", request_fields=["x-foo", "x-more"])
+OFF = {**MORE, "enabled": False}
+
+NEW_BODY = {**BODY, "jobs": {**BODY["jobs"], "new": {"name": "edgeshift", "logpull_options": "fields=RayID"}}}
+NEW_DIGEST = body_digest(NEW_BODY)
+SIGNED_JOB: dict[str, Any] = {
+    "bodies": (NEW_BODY,),
+    "signatures": tuple(one.model_copy(update={"digest": NEW_DIGEST}) for one in well_run().signatures),
+    "intents": tuple(one.model_copy(update={"digest": NEW_DIGEST}) for one in well_run().intents),
+}
+
+
+def turned_on(seq: int, listed: str = "RayID,ClientIP") -> Request:
+    before = {**JOB, "id": 2, "enabled": False, "options": {"fields": listed}}
+    return job(seq, id=2, sent={"enabled": True}, before=before, after={**before, "enabled": True})
+
 
 BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
     "a field that nobody signed": (
         1,
         lambda: with_requests(put(10, 2, FOREIGN, MORE), drop=(10,)),
+        "request_headers x-more was added",
+    ),
+    "a field that somebody had turned off": (
+        1,
+        lambda: with_requests(put(10, 2, FOREIGN, MORE), drop=(10,)).model_copy(
+            update={"zones": versions([FOREIGN, OFF], [FOREIGN, MORE])}
+        ),
         "request_headers x-more was added",
     ),
     "a log field of a job that nobody signed": (
@@ -179,6 +201,16 @@ BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
         1,
         lambda: with_requests(request(15, "logpush.jobs.create", log_job={"sent": {}})),
         "has no new job",
+    ),
+    "a job turned on that nobody signed": (
+        1,
+        lambda: with_requests(turned_on(15)),
+        "a log job was turned on",
+    ),
+    "a job turned on with log fields that nobody signed": (
+        1,
+        lambda: with_requests(turned_on(15)).model_copy(update=SIGNED_JOB),
+        "turned on that lists ClientIP",
     ),
     "sent again on a guess": (
         2,
@@ -286,6 +318,29 @@ def test_a_write_over_a_gap_is_well_once_what_it_overwrote_is_back() -> None:
     assert the(2, seen).violations == the(4, seen).violations == []
 
 
+def test_a_job_of_an_earlier_campaign_may_be_turned_on_as_it_was_signed() -> None:
+    """It lists what the new one would, and nothing else."""
+    seen = with_requests(turned_on(15, "RayID,Cookies")).model_copy(update=SIGNED_JOB)
+    assert the(1, seen).violations == []
+
+
+def test_a_job_that_somebody_makes_after_the_last_write_need_not_list_anything() -> None:
+    """Of a settled zone. One that was there does, and so does one that a campaign has made."""
+    (zone,) = well_run().zones
+    plain = {"id": 7, "enabled": True, "options": {"fields": "RayID"}}
+    zones = (zone.model_copy(update={"jobs": (*zone.jobs, plain)}),)
+    made = request(20, "logpush.jobs.create", stranger=True, log_job={"id": 7, "after": plain})
+    on = request(
+        20, "logpush.jobs.update", stranger=True, log_job={"id": 7, "after": plain, "before": {"id": 7}}
+    )
+    for later in (made, on):
+        seen = with_requests(later).model_copy(update={"zones": zones})
+        assert the(11, seen).violations == []
+    for earlier in ((), (made.model_copy(update={"seq": 2}),)):
+        seen = with_requests(*earlier).model_copy(update={"zones": zones})
+        assert "a log job of it does not list" in the(11, seen).violations[0]
+
+
 def test_what_somebody_takes_out_over_our_version_stays_out() -> None:
     """A stranger's write that carries our rule was built on ours: what it lacks, its writer took out."""
     seen = changed(zones=versions([FOREIGN], [FOREIGN, OURS], [OURS]))
@@ -293,12 +348,13 @@ def test_what_somebody_takes_out_over_our_version_stays_out() -> None:
 
 
 def test_taking_out_what_was_added_needs_no_sign_off_and_no_campaign_that_runs() -> None:
-    """The way back, while paused: the rule out, the job as it was."""
+    """The way back, while paused: the rule out, or off as it was before, and the job as it was."""
     back = request(25, "logpush.jobs.update", log_job={"id": 1, "sent": JOB, "before": AFTER, "after": JOB})
-    seen = with_requests(put(24, 3, FOREIGN), back).model_copy(
-        update={
-            "executions": ended("rolled_back"),
-            "zones": versions([FOREIGN], [FOREIGN, OURS], [FOREIGN]),
-        }
-    )
-    assert [check.violations for check in check_rules(seen)] == [[]] * 11
+    for before in ([FOREIGN], [FOREIGN, OFF]):
+        seen = with_requests(put(24, 3, *before), back).model_copy(
+            update={
+                "executions": ended("rolled_back"),
+                "zones": versions(before, [FOREIGN, OURS], before),
+            }
+        )
+        assert [check.violations for check in check_rules(seen)] == [[]] * 11

@@ -10,18 +10,20 @@ from pydantic import ValidationError
 
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields import Reading, merge, proposal_body
+from edgeshift.areas.log_fields import Reading, StepJobs, merge, proposal_body
+from edgeshift.areas.log_fields.jobs import needed, new_options
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import fingerprint
 from edgeshift.model.fleet import Plan
 from edgeshift.model.reasons import ReasonCode
-from edgeshift.profiles import SPECIFICATION
+from edgeshift.profiles import PROFILES, SPECIFICATION
 from tests.kit.zones import model_zone
 
 assess = partial(log_fields.assess, profile=SPECIFICATION)
 
 WANTED = FieldSet(request_headers=("x-a",), cookies=("Id",))
 NEW = NewJobSpec(destination="env:D")
+SIGNED = new_options(NEW, needed(WANTED))
 LISTS = "fields=RayID,Cookies,RequestHeaders&timestamps=rfc3339"
 ZONE = model_zone("a.example", plan=Plan.ENTERPRISE)
 OTHER = model_zone("d.example", "d" * 32, plan=Plan.ENTERPRISE)
@@ -113,7 +115,8 @@ def test_a_new_job_whose_name_the_service_refuses_blocks(name: str, template: st
         assert f"log job edgeshift-{name}: " in text and "use {zone_id} in log_fields.job.name" in text
     # Where none is created, its name is nobody's business; nor is that of one which the service has taken.
     assert assess(reading(), named, WANTED, new).verdict is Verdict.READY
-    own = job(enabled=False, name=template.replace("{zone}", name).replace("{zone_id}", named.id))
+    own_name = template.replace("{zone}", name).replace("{zone_id}", named.id)
+    own = job(SIGNED, enabled=False, name=own_name)
     assert assess(reading(jobs=[own]), named, WANTED, new).verdict is Verdict.READY
 
 
@@ -130,7 +133,7 @@ def test_a_name_has_an_underscore_in_its_placeholder_alone(name: str) -> None:
         ({}, Verdict.BLOCKED),
         ({"dataset": "firewall_events"}, Verdict.READY),
         ({"name": "customers"}, Verdict.READY),
-        ({"logpull_options": "fields=RayID"}, Verdict.READY),
+        ({"logpull_options": SIGNED}, Verdict.READY),
     ],
 )
 def test_our_own_job_that_is_off_blocks_where_its_options_need_a_guess(
@@ -143,6 +146,71 @@ def test_our_own_job_that_is_off_blocks_where_its_options_need_a_guess(
     assert found.causes == ((ReasonCode.ODD_LOG_JOB,) if verdict is Verdict.BLOCKED else ())
     # Where another one pushes, it stays off.
     assert assess(reading(jobs=[made, job()]), ZONE, WANTED, NEW).verdict is Verdict.READY
+
+
+def made(options: str = SIGNED, **more: Any) -> dict[str, Any]:
+    """The job that an earlier campaign has created, and that is off."""
+    return job(options, **{"id": 9, "name": "edgeshift-a.example", "enabled": False, **more})
+
+
+UNLISTED = SIGNED.replace(",Cookies,RequestHeaders", "")
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (made(SIGNED.replace("RayID", "RayID,ClientIP,ResponseHeaders")), "lists ClientIP, ResponseHeaders"),
+        (made(SIGNED.replace("RayID,", "")), "does not list RayID"),
+        (made(SIGNED + "&sample_rate=0.01"), "has sample_rate=0.01"),
+        (made(SIGNED.replace("rfc3339", "unix")), "has timestamps=unix"),
+        (made(SIGNED.replace("&timestamps=rfc3339", "")), "has no timestamps"),
+        (made(frequency="low"), "has frequency=low"),
+        (made(filter='{"where": {}}'), "has a filter"),
+        (made(kind="edge"), "has kind=edge"),
+    ],
+)
+def test_our_own_job_that_is_off_blocks_where_it_is_not_as_people_would_sign_it(
+    one: dict[str, Any], said: str
+) -> None:
+    """It would push what nobody has seen; another name has a new one made."""
+    found = assess(reading(jobs=[one]), ZONE, WANTED, NEW)
+    assert found.verdict is Verdict.BLOCKED and found.causes == (ReasonCode.ODD_LOG_JOB,)
+    (text,) = found.reasons
+    assert "log job 9: " in text and "give log_fields.job another name" in text and said in text
+    other = NewJobSpec(destination="env:D", name="other-{zone}")
+    assert assess(reading(jobs=[one]), ZONE, WANTED, other).verdict is Verdict.READY
+    # Where it pushes already, or another one does, it stays what it is.
+    for jobs in ([{**one, "enabled": True}], [one, job()]):
+        assert assess(reading(jobs=jobs), ZONE, WANTED, NEW).verdict is Verdict.READY
+
+
+@pytest.mark.parametrize("more", [{}, {"frequency": "high", "filter": None, "kind": ""}])
+def test_our_own_job_that_is_off_and_as_signed_is_turned_on_again(more: dict[str, Any]) -> None:
+    """As after a rollback of the same file; it may lack the log fields of this campaign."""
+    found = assess(reading(jobs=[made(**more)]), ZONE, WANTED, NEW)
+    assert found.verdict is Verdict.READY and found.additions[-1] == "log job 9 is turned on again"
+    found = assess(reading(jobs=[made(UNLISTED, **more)]), ZONE, WANTED, NEW)
+    assert found.additions[-2:] == (
+        "log job 9 is turned on again",
+        "log job 9 also pushes Cookies, RequestHeaders",
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ({}, Verdict.READY),
+        ({"sample_rate": 1, "output_type": "ndjson", "batch_prefix": ""}, Verdict.READY),
+        ({"sample_rate": 0.5}, Verdict.BLOCKED),
+        ({"output_type": "csv"}, Verdict.BLOCKED),
+        ({"timestamp_format": "unix"}, Verdict.BLOCKED),
+    ],
+)
+def test_output_options_are_compared_as_the_string_is(more: dict[str, Any], verdict: Verdict) -> None:
+    """What is as it would be without being said differs from nothing."""
+    options = {"field_names": [*NEW.fields, "Cookies"], "timestamp_format": "rfc3339", **more}
+    there = reading(jobs=[made(output_options=options)])
+    assert log_fields.assess(there, ZONE, WANTED, NEW, PROFILES["public-2025-04"]).verdict is verdict
 
 
 def test_wrong_names_block_before_anything_is_sent() -> None:
@@ -210,3 +278,25 @@ def test_what_is_signed_is_the_end_state() -> None:
     assert proposal_body(reading(jobs=[made]), ZONE, WANTED, NEW) == bare
     other = proposal_body(reading(jobs=[]), OTHER, WANTED, NEW)
     assert fingerprint(other, OTHER) == fingerprint(bare, ZONE)
+
+
+def test_a_job_that_came_later_need_not_list_what_was_written() -> None:
+    """One that pushed when it was proposed, or that the step wrote or made, has to."""
+    ours, later = job(LISTS), job(id=9)
+    there = reading(ruleset=ruleset(*merge([], WANTED)), jobs=[ours, later])
+    lacking = partial(log_fields.lacking, wanted=WANTED, profile=SPECIFICATION)
+    of_step = StepJobs(frozenset({7}))
+    assert lacking(there) == lacking(there, of_step=StepJobs(frozenset({7, 9})))
+    assert lacking(there) == "log job 9 does not list Cookies, RequestHeaders"
+    assert lacking(there, of_step=of_step) == ""
+    assert log_fields.came_since(there, WANTED, SPECIFICATION, of_step) == (
+        "log job 9 came since and does not list Cookies, RequestHeaders",
+    )
+    lost = there.model_copy(update={"jobs": [job(), job(LISTS, id=9)]})
+    assert lacking(lost, of_step=of_step) == "log job 7 does not list Cookies, RequestHeaders"
+    created = StepJobs(frozenset(), "edgeshift-a.example")
+    named = there.model_copy(update={"jobs": [job(id=8, name="edgeshift-a.example"), job(LISTS, id=9)]})
+    assert lacking(named, of_step=created) == "log job 8 does not list Cookies, RequestHeaders"
+    # Where none of them pushes any more, the fields are in the logs by the others alone.
+    off = there.model_copy(update={"jobs": [{**ours, "enabled": False}, later]})
+    assert lacking(off, of_step=of_step) == "log job 9 does not list Cookies, RequestHeaders"

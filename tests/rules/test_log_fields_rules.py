@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.log_fields import OUR_REF, carried, count, fields_of, merge, missing, rollback, unsound
+from edgeshift.areas.log_fields import (
+    OUR_REF,
+    carried,
+    count,
+    fields_of,
+    fields_of_rule,
+    merge,
+    missing,
+    rollback,
+    unsound,
+)
 from edgeshift.areas.log_fields.terms import FieldSet
 
 Json = dict[str, Any]
@@ -94,6 +104,22 @@ def test_our_own_rule_is_set_right_again(broken: Json) -> None:
     assert missing([found], wanted) == ()
 
 
+@pytest.mark.parametrize("broken", [{"enabled": False}, {"expression": "ssl"}])
+def test_what_somebody_turned_off_in_our_rule_is_not_logged_again(broken: Json) -> None:
+    """Nobody signs it: only what is wanted now comes back. A rollback leaves the rule as it was."""
+    off = {**merge([], FieldSet(request_headers=("authorization",), cookies=("Id",)))[0], **broken}
+    off |= {"id": "1" * 32, "description": "turned off"}
+    off["action_parameters"]["raw_response_fields"] = [{"name": "x-secret"}]
+    wanted = FieldSet(request_headers=("x-id",), cookies=("Id",))
+    found = merge([off], wanted)
+    assert set(fields_of_rule(found[0])) == carried(found) == set(fields_of(wanted))
+    assert found[0]["id"] == off["id"]
+    assert rollback([off], found, wanted) == [off]
+    added = merge(found, FieldSet(request_headers=("x-of-another",)))
+    (back,) = rollback([off], added, wanted)
+    assert {field.name for field in fields_of_rule(back)} == {"authorization", "Id", "x-of-another"}
+
+
 rules_of_others = st.lists(
     st.builds(
         lambda name, names, on: rule(
@@ -125,12 +151,15 @@ def test_merging_logs_all_and_changes_nobodys_rule(others: list[Json], one: Fiel
     assert count(found) <= count(others) + len({*fields_of(one), *fields_of(two)})
 
 
-@given(rules_of_others, field_sets, field_sets, rules_of_others)
+@given(rules_of_others, field_sets, field_sets, rules_of_others, st.booleans())
 def test_a_rollback_takes_out_what_was_added_and_nothing_else(
-    others: list[Json], earlier: FieldSet, ours: FieldSet, later: list[Json]
+    others: list[Json], earlier: FieldSet, ours: FieldSet, later: list[Json], off: bool
 ) -> None:
-    """What an earlier campaign had stays, and so does what others have written since."""
-    before = merge(others, earlier)
+    """What an earlier campaign had stays, turned off or not, and so does what others have written since."""
+    before = [
+        {**item, "enabled": False} if off and item["ref"] == OUR_REF else item
+        for item in merge(others, earlier)
+    ]
     since = [item for item in later if item["ref"] not in {known["ref"] for known in before}]
     found = rollback(before, [*merge(before, ours), *since], ours)
     assert found == [*before, *(bare(item) for item in since)]

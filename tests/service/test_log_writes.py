@@ -9,16 +9,21 @@ from typing import Any
 import pytest
 
 from activities.change.intent_records import ClosedAs, closed_as
+from edgeshift.areas.log_fields import OUR_REF
+from edgeshift.areas.log_fields.jobs import new_options
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
-from tests.service.log_writes_kit import Writes, log_writes
+from tests.service.log_writes_kit import LATE, Writes, log_writes
 
 OURS, TEAM, MEANWHILE = "Custom log fields, kept by edgeshift", "of another team", "written meanwhile"
 DESTINATION = "r2://bank/logs"
 JOB: dict[str, Any] = {"destination": DESTINATION, "name": "customers", "logpull_options": "fields=RayID"}
+
+AS_SIGNED = new_options(NewJobSpec(destination="env:D"), ["RequestHeaders"])
+"""What the new job lists."""
 
 
 @pytest.fixture
@@ -67,6 +72,26 @@ async def test_what_was_built_on_a_write_of_unknown_outcome_is_kept_when_it_is_s
         assert (await zone.put_rules()).status is ChangeStatus.ANSWERED
         assert await zone.descriptions() == [TEAM, MEANWHILE, OURS]
         assert zone.written[-1].versions[:2] == [2, 4]
+
+
+async def test_what_somebody_turned_off_in_our_rule_stays_off(tmp_path: Path) -> None:
+    """Of a rule that an earlier campaign has left, and a person has disabled: what is signed now is logged,
+    and a rollback leaves the rule as it was.
+    """
+    names = {"request_fields": [{"name": "authorization"}]}
+    off = {**LATE, "ref": OUR_REF, "description": OURS, "enabled": False, "action_parameters": names}
+
+    def known(rule: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in rule.items() if key not in ("version", "last_updated")}
+
+    async with log_writes(tmp_path, JOB) as zone:
+        await zone.stranger("now", "append", off)
+        before = [known(rule) for rule in (await zone.ruleset())["rules"]]
+        assert (await zone.whole(Step.COMMIT)).status is ChangeStatus.ANSWERED
+        rule = (await zone.ruleset())["rules"][-1]
+        assert rule["enabled"] and rule["action_parameters"] == {"request_fields": [{"name": "x-ours"}]}
+        assert (await zone.whole(Step.ROLL_BACK)).status is ChangeStatus.ANSWERED
+        assert [known(rule) for rule in (await zone.ruleset())["rules"]] == before
 
 
 class Jumping(SystemClock):
@@ -215,3 +240,33 @@ async def test_options_of_our_own_job_that_need_a_guess_end_the_step_with_what_i
         result = await zone.list_fields()
         assert result.status is ChangeStatus.DRIFTED and "list no fields=" in result.reason
         assert await zone.puts("logpush.jobs.update") == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"logpull_options": "fields=RayID,ClientIP,RequestHeaders&timestamps=rfc3339"},
+        {"frequency": "low"},
+    ],
+)
+async def test_our_own_job_that_is_off_and_not_as_signed_is_not_turned_on(
+    tmp_path: Path, new: NewJobSpec, more: dict[str, Any]
+) -> None:
+    """People have signed another one: the step is refused, and nothing is sent."""
+    job = {**JOB, "name": "bank.example", "logpull_options": AS_SIGNED, "enabled": False, **more}
+    async with log_writes(tmp_path, job, new=new) as zone:
+        result = await zone.list_fields()
+        assert result.status is ChangeStatus.REFUSED and "give log_fields.job another name" in result.reason
+        assert await zone.puts("logpush.jobs.update") == 0
+
+
+async def test_our_own_job_that_was_turned_off_by_a_rollback_is_turned_on_by_the_next_step(
+    tmp_path: Path, new: NewJobSpec
+) -> None:
+    """It is as it was created, as people have signed it again."""
+    async with log_writes(tmp_path, new=new) as zone:
+        assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
+        assert (await zone.take_back()).status is ChangeStatus.ANSWERED
+        assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
+        (job,) = await zone.client.log_jobs(zone.zone_id)
+        assert job.enabled and job.logpull_options == AS_SIGNED

@@ -13,6 +13,7 @@ _FIELDS = "fields"
 _COMMAS = (",", "%2C", "%2c")
 _NAMES = "field_names"
 _EVERY_REQUEST = (None, "1", "1.0")
+_TIMESTAMPS = {"timestamp_format": "timestamps"}
 
 
 class OddOptions(ValueError):
@@ -65,6 +66,12 @@ class Options:
         """The log fields that are listed. Raises OddOptions where they are not listed, or twice."""
         self._place()
         return tuple(name for name in (self.get(_FIELDS) or "").split(",") if name)
+
+    @property
+    def others(self) -> dict[str, str]:
+        """What else they say than the log fields, decoded."""
+        parts = [part.partition("=") for part in self.parts if part]
+        return {unquote(key): unquote(value) for key, _, value in parts if unquote(key) != _FIELDS}
 
     def _place(self) -> int:
         places = [
@@ -151,6 +158,16 @@ class OutputOptions:
                 " there"
             )
         return tuple(names)
+
+    @property
+    def others(self) -> dict[str, str]:
+        """What else they say than the log fields, as a parameter string names it; without what would be so
+        also where nothing is said of it.
+        """
+        said = {key: value for key, value in self.given.items() if key != _NAMES and value}
+        told = {_TIMESTAMPS.get(key, key): str(value) for key, value in said.items()}
+        usual = {"sample_rate": ("1", "1.0"), "output_type": ("ndjson",)}
+        return {key: value for key, value in told.items() if value not in usual.get(key, ())}
 
     def with_fields(self, names: Sequence[str]) -> OutputOptions:
         """With these log fields at the end of the list, where they are not in it. Raises OddOptions."""

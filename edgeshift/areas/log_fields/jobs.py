@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from edgeshift.areas.log_fields.job_options import OddOptions, Options, OutputOptions
@@ -20,15 +21,19 @@ __all__ = [
     "OddOptions",
     "Options",
     "OutputOptions",
+    "StepJobs",
+    "is_created",
     "listed",
     "needed",
     "new_job",
     "new_options",
+    "not_as_signed",
     "odd_name",
     "options_of",
     "own_name",
     "pushes",
     "restored",
+    "turned_off",
     "unknown_fields",
     "updated",
 ]
@@ -115,6 +120,62 @@ def signed_job(body: Mapping[str, Any], zone: Zone) -> str | None:
     """The name of the log job that a signed body has created in the zone, or None where it has none made."""
     new = body["jobs"]["new"]
     return in_zone(new["name"], zone) if new else None
+
+
+def is_created(job: Job, name: str) -> bool:
+    """Whether a job is the one that edgeshift creates of this name: those of other datasets may share it."""
+    return job.get("name") == name and job.get("dataset") == DATASET
+
+
+@dataclass(frozen=True)
+class StepJobs:
+    """The log jobs that are to list what was signed, once a step has written it. ``ids``: those that pushed
+    when it was proposed, or that the step wrote; ``created``: the name of the one that people signed with
+    it, or None. To list nothing is up to whoever makes another one later: nothing of ours is undone by it.
+    """
+
+    ids: frozenset[int]
+    created: str | None = None
+
+    def has(self, job: Job) -> bool:
+        """Whether a job is one of them."""
+        return job.get("id") in self.ids or (self.created is not None and is_created(job, self.created))
+
+
+def turned_off(jobs: Sequence[Job], name: str) -> list[Job]:
+    """The jobs that edgeshift has created of this name, and that are off. Where no job pushes request logs
+    the first is turned on again, and none is created.
+    """
+    return [one for one in jobs if is_created(one, name) and not pushes(one)]
+
+
+def not_as_signed(job: Job, spec: NewJobSpec, names: Sequence[str], profile: ServiceProfile) -> str:
+    """How a log job, turned on again, would be another one than the new one that people sign, or empty. The
+    log fields ``names`` are added where they are missing. Its destination is compared where it is known
+    (activities/log_fields/jobs.py); how large its batches are nobody signs. Raises OddOptions.
+    """
+    options, signed = options_of(job, profile), (*spec.fields, *names)
+    more = [name for name in options.fields if name not in signed]
+    fewer = [name for name in spec.fields if name not in (*options.fields, *names)]
+    others = options.others
+    timestamps = others.pop("timestamps", "")
+    frequency = job.get("frequency")
+    if frequency and frequency != spec.frequency:
+        others["frequency"] = str(frequency)
+    if kind := job.get("kind"):
+        others["kind"] = str(kind)
+    found = [f"lists {', '.join(more)}"] if more else []
+    found += [f"does not list {', '.join(fewer)}"] if fewer else []
+    if timestamps != spec.timestamps:
+        found.append(f"has timestamps={timestamps}" if timestamps else "has no timestamps")
+    found += [f"has {key}={value}" for key, value in others.items()]
+    found += ["has a filter"] if job.get("filter") else []
+    if not found:
+        return ""
+    return (
+        "it is off, and has the name of log_fields.job, but is not the same: give log_fields.job another name"
+        f" (it {', '.join(found)})"
+    )
 
 
 def unknown_fields(spec: NewJobSpec, known: Collection[str]) -> list[str]:

@@ -14,13 +14,16 @@ from edgeshift.areas.log_fields.jobs import (
     DATASET,
     Job,
     OddOptions,
+    StepJobs,
     listed,
     needed,
     new_job,
+    not_as_signed,
     odd_name,
     options_of,
     own_name,
     pushes,
+    turned_off,
 )
 from edgeshift.areas.log_fields.names import (
     CustomField,
@@ -112,7 +115,7 @@ def assess(
         found.append(Reason(code=ReasonCode.ODD_RULES, said=odd))
     else:
         found += _no_room(reading, wanted, profile.most_log_fields)
-        found += _odd_jobs(reading, zone, job, profile)
+        found += _odd_jobs(reading, zone, wanted, job, profile)
     if found:
         return Assessment(verdict=Verdict.BLOCKED, why=tuple(found))
     notes = warnings(reading, wanted, profile)
@@ -131,17 +134,37 @@ def in_place(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> boo
     return not lacking(reading, wanted, profile)
 
 
-def lacking(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> str:
-    """What of the wanted state the zone does not show, or empty."""
+def lacking(
+    reading: Reading, wanted: FieldSet, profile: ServiceProfile, of_step: StepJobs | None = None
+) -> str:
+    """What of the wanted state the zone does not show, or empty. ``of_step``: the log jobs that are to list
+    what it needs, once it was written. Without it, and where none of them pushes any more, each one is.
+    """
     if lacks := missing(reading.rules, wanted):
         return f"{lacks[0]} is in no rule" + (f", and {len(lacks) - 1} more" if lacks[1:] else "")
     jobs = [job for job in reading.jobs if pushes(job)]
     if not jobs:
         return "no log job pushes request logs"
-    for job in jobs:
-        if names := set(needed(wanted)) - set(listed(job, profile)):
-            return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
+    for job in [job for job in jobs if of_step and of_step.has(job)] or jobs:
+        if names := _unlisted(job, wanted, profile):
+            return f"log job {job.get('id')} does not list {names}"
     return ""
+
+
+def came_since(
+    reading: Reading, wanted: FieldSet, profile: ServiceProfile, of_step: StepJobs
+) -> tuple[str, ...]:
+    """The log jobs that push, do not list what the wanted fields need, and need not: a sentence each."""
+    later = [job for job in reading.jobs if pushes(job) and not of_step.has(job)]
+    return tuple(
+        f"log job {job.get('id')} came since and does not list {names}"
+        for job in later
+        if (names := _unlisted(job, wanted, profile))
+    )
+
+
+def _unlisted(job: Job, wanted: FieldSet, profile: ServiceProfile) -> str:
+    return ", ".join(sorted(set(needed(wanted)) - set(listed(job, profile))))
 
 
 def proposal_body(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Body:
@@ -169,23 +192,29 @@ def _no_room(reading: Reading, wanted: FieldSet, most: int | None) -> list[Reaso
     return [Reason(code=ReasonCode.TOO_MANY_FIELDS, of=present, count=after, limit=most)]
 
 
-def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None, profile: ServiceProfile) -> list[Reason]:
+def _odd_jobs(
+    reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None, profile: ServiceProfile
+) -> list[Reason]:
     jobs = [one for one in reading.jobs if pushes(one)]
+    off: list[Job] = []
     if not jobs:
-        off = [one for one in reading.jobs if one.get("dataset") == DATASET]
         if job is None:
-            return [Reason(code=ReasonCode.NO_LOG_JOB, count=len(off))]
+            count_off = sum(one.get("dataset") == DATASET for one in reading.jobs)
+            return [Reason(code=ReasonCode.NO_LOG_JOB, count=count_off)]
         # The one of an earlier campaign is turned on again, with what it lists.
-        jobs = [one for one in off if one.get("name") == own_name(job, zone)]
-        if not jobs and (odd := odd_name(job, zone)):
+        off = turned_off(reading.jobs, own_name(job, zone))
+        if not off and (odd := odd_name(job, zone)):
             # The service would refuse it once the rules are written.
             return [Reason(code=ReasonCode.ODD_LOG_JOB, names=(own_name(job, zone),), said=odd)]
     found = []
-    for one in jobs:
+    for one in jobs or off:
         try:
             options_of(one, profile).fields  # noqa: B018
-        except OddOptions as odd:
-            found.append(Reason(code=ReasonCode.ODD_LOG_JOB, names=(str(one.get("id")),), said=str(odd)))
+            said = not_as_signed(one, job, needed(wanted), profile) if job and off else ""
+        except OddOptions as wrong:
+            said = str(wrong)
+        if said:
+            found.append(Reason(code=ReasonCode.ODD_LOG_JOB, names=(str(one.get("id")),), said=said))
     return found
 
 
@@ -197,18 +226,21 @@ def _additions(
         found.append("a ruleset for custom log fields is created")
     if fields := missing(reading.rules, wanted):
         found.append(f"logged from now on: {', '.join(str(field) for field in fields)}")
-    names = needed(wanted)
-    for one in reading.jobs:
-        lacking_names = [name for name in names if name not in listed(one, profile)]
-        if pushes(one) and lacking_names:
+    jobs: list[Job] = [one for one in reading.jobs if pushes(one)]
+    if job is not None and not jobs:
+        jobs = turned_off(reading.jobs, own_name(job, zone))[:1]
+        found += [f"log job {one.get('id')} is turned on again" for one in jobs]
+        found += [] if jobs else [f"the log job {own_name(job, zone)} is created"]
+    for one in jobs:
+        if lacking_names := [name for name in needed(wanted) if name not in listed(one, profile)]:
             found.append(f"log job {one.get('id')} also pushes {', '.join(lacking_names)}")
-    if job is not None and creates_a_job(reading):
-        found.append(f"the log job {own_name(job, zone)} is created")
     return tuple(found)
 
 
 def creates_a_job(reading: Reading) -> bool:
-    """Whether the zone gets the new log job, where there is one to get: nothing pushes its request logs."""
+    """Whether the zone gets the new log job, where there is one to get, or has it turned on again: nothing
+    pushes its request logs.
+    """
     return not any(pushes(one) for one in reading.jobs)
 
 

@@ -137,8 +137,8 @@ def sendable(rule: Mapping[str, Any]) -> Rule:
 def merge(rules: Sequence[Rule], wanted: FieldSet, description: str = DESCRIPTION) -> list[Rule]:
     """The rules to put: those that are there, in their order, and ours with what is wanted beside them.
 
-    Fields that somebody else's rule has logged are not repeated; what ours had from an earlier run stays.
-    Where nothing is missing the rules are those that are there.
+    Fields that somebody else's rule has logged are not repeated; what ours had from an earlier run stays,
+    but not where somebody has turned it off. Where nothing is missing the rules are those that are there.
     """
     place = our_place(rules)
     ours = rules[place] if place is not None else None
@@ -146,8 +146,11 @@ def merge(rules: Sequence[Rule], wanted: FieldSet, description: str = DESCRIPTIO
     if not missing(rules, wanted):
         return sent
     others = [rule for index, rule in enumerate(rules) if index != place]
-    own = fields_of_rule(ours) if ours else ()
-    changed = with_fields(sendable(ours or {}), (*own, *missing(others, wanted)))
+    changed = sendable(ours or {})
+    if ours and not is_effective(ours):
+        # Nobody signs that what was turned off is logged again: it is, where it is wanted now.
+        changed.pop("action_parameters", None)
+    changed = with_fields(changed, (*fields_of_rule(changed), *missing(others, wanted)))
     changed |= {
         "ref": OUR_REF,
         "action": ACTION,
@@ -163,7 +166,7 @@ def merge(rules: Sequence[Rule], wanted: FieldSet, description: str = DESCRIPTIO
 
 def rollback(before: Sequence[Rule], present: Sequence[Rule], ours: FieldSet) -> list[Rule]:
     """The rules to put so that what was added is out again and nothing else: what others have written since
-    stays, and our own rule keeps what it had before.
+    stays, and our own rule keeps what it had before, or is off again as it was.
 
     ``before``: the rules of the snapshot. ``ours``: the fields of the body that was signed.
     """
@@ -174,6 +177,11 @@ def rollback(before: Sequence[Rule], present: Sequence[Rule], ours: FieldSet) ->
     had = fields_of_rule(was) if was else ()
     added = set(fields_of(ours)) - set(had)
     left = [field for field in fields_of_rule(present[place]) if field not in added]
+    if was and is_effective(present[place]) and not is_effective(was):
+        # What was turned off has been left out of it.
+        its_id = {key: value for key, value in sent[place].items() if key == "id"}
+        sent[place] = with_fields({**sendable(was), **its_id}, (*had, *left))
+        return sent
     if not left:
         del sent[place]
         return sent

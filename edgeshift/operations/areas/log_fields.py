@@ -32,6 +32,7 @@ class LogFieldsProposals(ProposalPart):
                 body,
                 snapshot.reading if snapshot else None,
                 snapshot.facts if snapshot else SPECIFICATION,
+                state.zone,
             )
         )
 

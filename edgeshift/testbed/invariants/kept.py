@@ -35,8 +35,10 @@ class KeptLogFields:
             ):
                 rules = tuple(json.loads(document)["rules"])
                 self._rules[zone].append(RulesVersion(ruleset=ruleset, number=number, rules=rules))
-            for zone, document in database.execute("SELECT zone, document FROM log_jobs ORDER BY id"):
-                self._jobs[zone].append(_job(json.loads(document)))
+            for zone, job, document in database.execute(
+                "SELECT zone, id, document FROM log_jobs ORDER BY id"
+            ):
+                self._jobs[zone].append({"id": job, **_job(json.loads(document))})
 
     def rules_of(self, zone: str) -> tuple[RulesVersion, ...]:
         """Every version of a zone's rules, the oldest first."""

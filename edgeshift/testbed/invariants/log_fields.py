@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from edgeshift.testbed.invariants.log_history import ZoneRules, entries, is_ours, logged, our_fields
+from edgeshift.testbed.invariants.log_history import (
+    ZoneRules,
+    entries,
+    is_ours,
+    logged,
+    logged_by_us,
+    our_fields,
+)
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed
@@ -34,16 +41,20 @@ def is_forward(seen: CheckerInput, request: Request) -> bool:
         return request.call == "rulesets.create" or bool(_added(seen, request))
     if request.call == "logpush.jobs.update":
         job = request.log_job or {}
-        sent, before = job.get("sent") or {}, job.get("before") or {}
-        switched_on = sent.get("enabled") is True and before.get("enabled") is not True
-        return switched_on or bool(_listed(sent) - _listed(before))
+        return _turned_on(job) or bool(_listed(job.get("sent") or {}) - _listed(job.get("before") or {}))
     return request.mutates and request.area == "log-fields" and request.method != "DELETE"
 
 
 def _added(seen: CheckerInput, request: Request) -> set[tuple[str, str]]:
-    """The fields of edgeshift's own rule that a write of rules adds."""
+    """The fields that edgeshift's own rule has logged after a write of rules, and not before."""
     sent = (request.log_fields or {}).get("rules") or ()
-    return our_fields(sent) - our_fields(rules_of(seen, request.zone or "").before(request))
+    return logged_by_us(sent) - logged_by_us(rules_of(seen, request.zone or "").before(request))
+
+
+def _turned_on(job: dict[str, Any]) -> bool:
+    """Whether a write of a job has it push again."""
+    sent, before = job.get("sent") or {}, job.get("before") or {}
+    return sent.get("enabled") is True and before.get("enabled") is not True
 
 
 def _listed(job: dict[str, Any]) -> set[str]:
@@ -72,6 +83,13 @@ def _unsigned(seen: CheckerInput, request: Request) -> str | None:
         added = _listed(job.get("sent") or {}) - _listed(job.get("before") or {})
         if more_fields := added - set(jobs["list"]):
             return f"a job lists {', '.join(sorted(more_fields))}, which {digest[:12]} does not name"
+        if _turned_on(job) and not jobs["new"]:
+            return f"a log job was turned on, and {digest[:12]} has no new job"
+        if _turned_on(job) and (
+            unsigned_fields := _listed(job.get("before") or {}) - LOG_FIELDS - _fields_of(jobs["new"])
+        ):
+            told = ", ".join(sorted(unsigned_fields))
+            return f"a log job was turned on that lists {told}, which {digest[:12]} does not name"
     if request.call in (_OWNERSHIP, "logpush.jobs.create"):
         if not jobs["new"]:
             return f"{request.call} was sent, and {digest[:12]} has no new job"
@@ -249,13 +267,28 @@ def disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Executio
         bodies = [body for digest in digests if (body := seen.proposals.get(digest)) and "fields" in body]
         if not any(_named(body) <= logged(rules) for body in bodies):
             return "ended as settled, but the service does not log the fields that were proposed"
-        jobs = [_listed(job) for job in at_service.jobs if job.get("enabled")]
+        later = _made_since(seen.of_zone.get(at_service.id, ()))
+        jobs = [_listed(job) for job in at_service.jobs if job.get("enabled") and job.get("id") not in later]
         if not any(all(set(body["jobs"]["list"]) <= names for names in jobs) and jobs for body in bodies):
             return "ended as settled, but a log job of it does not list what carries its fields"
     first = our_fields(at_service.rules[0].rules) if at_service.rules else set()
     if execution.outcome == "rolled_back" and (left := our_fields(rules) - first) and history.written:
         return f"ended as rolled back, but {_told(left)} is still there"
     return None
+
+
+def _made_since(requests: Sequence[Request]) -> set[Any]:
+    """The log jobs that somebody else has made or turned on after the campaigns' last write to the zone: they
+    need not list anything.
+    """
+    last = max((one.seq for one in requests if one.mutates), default=0)
+    theirs = (one for one in requests if one.stranger and one.took_effect and one.seq > last)
+    jobs = (one.log_job or {} for one in theirs)
+    return {
+        job.get("id")
+        for job in jobs
+        if (job.get("after") or {}).get("enabled") and not (job.get("before") or {}).get("enabled")
+    }
 
 
 def landed(requests: list[Request]) -> datetime:

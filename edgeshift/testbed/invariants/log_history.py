@@ -53,6 +53,11 @@ def logged(rules: Iterable[Rule]) -> set[Field]:
     return fields(rule for rule in rules if rule.get("enabled", True) is not False)
 
 
+def logged_by_us(rules: Iterable[Rule]) -> set[Field]:
+    """The fields that edgeshift's own rule has logged: none while it is turned off."""
+    return logged(rule for rule in rules if is_ours(rule))
+
+
 def others(rules: Iterable[Rule]) -> dict[str, Any]:
     """The rules of others by their refs, without what each write makes anew."""
     return {
