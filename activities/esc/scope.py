@@ -260,17 +260,28 @@ class EscActivities:
         worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
         if worse:
             return Watched.as_worse(Reason(code=ReasonCode.URLS_WORSE, names=tuple(worse[:MOST_TOLD])))
-        if setting.always is None and not esc_probe.still_seen(agreed, now):
+        elsewhere = now.coverage.hosts_unmarked
+        # What others than the edge answer says nothing of Edge Side Code.
+        left = esc_probe.unmarked(set(elsewhere) - set(agreed.coverage.hosts_unmarked))
+        told = esc_probe.from_edge(agreed, now)
+        seen = esc_probe.still_seen(told, now)
+        if setting.always is None and not seen:
             # It was off by what the setting showed, or the URLs: neither says so any more.
-            return turned_on
+            return Watched.as_unsure(*left) if left else turned_on
         if not message.last:
             return Watched()
-        if agreed.differences and not esc_probe.still_seen(agreed, now):
+        if told.differences and not seen:
             return Watched.as_unsure(Reason(code=ReasonCode.URLS_CONTRADICT))
-        agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
+        if left:
+            return Watched.as_unsure(*left)
+        asked = sum(one.url.host not in elsewhere for one in baseline.urls)
+        off = (
+            Reason(code=ReasonCode.URLS_AS_AGREED, count=asked) if asked else Reason(code=ReasonCode.ESC_OFF)
+        )
+        why = (off, *esc_probe.unmarked(elsewhere))
 
         async def sign(own: OwnChange) -> Watched:
-            return Watched.as_done(agreed_to, record=await self._record(message, own, now, agreed_to))
+            return Watched.as_done(*why, record=await self._record(message, own, now, *why))
 
         return await sign_settled(self._connections, start, own, sign)
 
@@ -303,6 +314,7 @@ class EscActivities:
                 return Watched.as_worse(*why)
         elif others:
             why = [Reason(code=ReasonCode.URLS_NOT_AS_BEFORE, names=tuple(others[:MOST_TOLD]))]
+        why += esc_probe.unmarked(now.coverage.hosts_unmarked)
         own = await last_change(self._connections, message.start)
         if own is None or not own.back or own.may_show or own.record.digest != message.prepared.digest:
             return Watched.not_looked_at(NOT_OURS)

@@ -75,20 +75,23 @@ async def settled_by_probe(connections: Connections, message: Confirm, prober: P
     as_before = agreed.model_copy(update={"differences": ()})
     landed = await landed_change(connections, start)
     now = await prober.observe(baseline, beat)
-    seen = esc_probe.still_seen(agreed, now)
-    if seen and len(seen) == len(agreed.differences):
+    # What others than the edge answer says nothing of Edge Side Code.
+    told = esc_probe.from_edge(agreed, now)
+    if told.differences and len(esc_probe.still_seen(told, now)) == len(told.differences):
         await has_shown(connections, start, own)
         return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
+    seen = esc_probe.still_seen(agreed, now)
     others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
     # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
     if others and not message.prepared.begun:
         unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))
         return Shown(reached=False, worse=True, why=(unshown,))
-    if seen or others or not agreed.differences:
+    if seen or others or not told.differences:
         if landed is not None:
             # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
             await seen_through(connections, start.target.zone, start.area, landed.mine)
-        return Shown(reached=False, why=(Reason(code=ReasonCode.NO_URL_TELLS),))
+        elsewhere = esc_probe.unmarked(now.coverage.hosts_unmarked)
+        return Shown(reached=False, why=(Reason(code=ReasonCode.NO_URL_TELLS), *elsewhere))
     if landed is not None:
         await never_showed(connections, start, landed)
     return Shown(reached=False, unchanged=True, why=(Reason(code=ReasonCode.ESC_ON_BY_URLS),))

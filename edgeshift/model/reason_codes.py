@@ -107,6 +107,7 @@ class ReasonCode(StrEnum):
     NO_URL_TELLS = "no_url_tells"
     NOT_SHOWN_AND_WORSE = "not_shown_and_worse"
     SETTING_UNREADABLE = "setting_unreadable"
+    HOSTS_UNMARKED = "hosts_unmarked"
     URLS_CHANGED = "urls_changed"
     URLS_CONTRADICT = "urls_contradict"
     URLS_WORSE = "urls_worse"

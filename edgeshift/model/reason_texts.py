@@ -113,6 +113,14 @@ def _held_by_another(why: Reason) -> str:
     return f"already in {why.by}{f', with all of {why.names[0]}' if why.names else ''}"
 
 
+def _hosts_unmarked(why: Reason) -> str:
+    hosts = why.count or 0
+    more = f" and {hosts - len(why.names)} more" if hosts > len(why.names) else ""
+    named = f": {', '.join(why.names)}{more}" if why.names else ""
+    answer = agreed(hosts, "answers", "answer")
+    return f"{counted(hosts, 'host')} {answer} without the mark of the edge (CF-Ray){named}"
+
+
 def _urls_answer(why: Reason) -> str:
     return f"{counted(why.count or 0, 'URL')} {agreed(why.count or 0, 'answers', 'answer')}"
 
@@ -302,6 +310,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.NO_URL_TELLS: lambda why: "the service shows the secret alone, and no URL tells for certain",
     _C.NOT_SHOWN_AND_WORSE: lambda why: f"it does not show, and {'; '.join(why.names)}"[:200],
     _C.SETTING_UNREADABLE: lambda why: f"the setting could not be read to the end: {why.said}",
+    _C.HOSTS_UNMARKED: _hosts_unmarked,
     _C.URLS_CHANGED: lambda why: (
         f"the URLs answer differently than before it was sent, and the setting does not show it; {LOOK}"
     ),

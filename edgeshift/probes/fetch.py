@@ -17,7 +17,7 @@ import httpx
 from pydantic import SecretStr
 
 from edgeshift.areas.esc.hiding import COOKIE, Hide, hider, nothing_known
-from edgeshift.areas.esc.observation import Observation
+from edgeshift.areas.esc.observation import EDGE_MARK, Observation
 from edgeshift.areas.esc.sampling import ProbeUrl
 from edgeshift.areas.esc.sendable import LONGEST_SECRET, fits_a_cookie
 from edgeshift.areas.esc.terms import ProbeSpec
@@ -36,7 +36,14 @@ class _InTheClear(Exception):
     """Asked so, anybody on the way could read the secret."""
 
 
-_UNANSWERED = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, EncodingError, zlib.error, _InTheClear)
+class _NotTheEdge(Exception):
+    """Asked so, somebody would get the secret of whom it is not known that he has it."""
+
+
+_UNANSWERED = (
+    *(httpx.HTTPError, httpx.InvalidURL, TimeoutError, EncodingError, zlib.error),
+    *(_InTheClear, _NotTheEdge),
+)
 """What is known to keep a request without an answer that can be read."""
 
 CHARSETS = frozenset(
@@ -106,6 +113,7 @@ class Fetcher:
         if secret is not None:
             self._take(secret)
         self._next: dict[str, float] = {}
+        self._marked: dict[str, bool] = {}
         self._limit = spec.timeout.total_seconds()
         try:
             way = proxy_at(proxy)
@@ -156,8 +164,19 @@ class Fetcher:
         self._cookies = {Cookie.SECRET: f"{COOKIE}={value}", Cookie.DECOY: f"{COOKIE}={decoy}"}
         self.hide = hider(value, decoy)
 
+    def at_edge(self, host: str) -> bool:
+        """Whether the host has answered, and always with the mark of the edge: it alone gets the secret."""
+        return self._marked.get(host, False)
+
+    @property
+    def unmarked(self) -> frozenset[str]:
+        """The hosts of which an answer lacked the mark of the edge."""
+        return frozenset(host for host, marked in self._marked.items() if not marked)
+
     async def observe(self, url: ProbeUrl, cookie: Cookie) -> Observation:
-        """Ask once, at the host's pace. Whatever fails is an observation too, with its kind as ``error``."""
+        """Ask once, at the host's pace. Whatever fails is an observation too, with its kind as ``error``; so
+        is what is not asked, such as with the secret where the host is not at the edge.
+        """
         flag = cookie is Cookie.SECRET
         asked = Observation(url=url.path, host=url.host, method=self._spec.method, with_cookie=flag)
         try:
@@ -198,6 +217,8 @@ class Fetcher:
     ) -> tuple[httpx.Response, bytes, bool]:
         if cookie in self._cookies and self._spec.edge is None and url.scheme != "https":
             raise _InTheClear
+        if cookie is Cookie.SECRET and not self.at_edge(url.host):
+            raise _NotTheEdge
         await self._turn(url.host)
         headers = {
             "host": url.host,
@@ -218,6 +239,7 @@ class Fetcher:
         content, truncated = bytearray(), False
         async with asyncio.timeout(self._limit):
             answer = await self._http.send(request, stream=True)
+            self._marked[url.host] = EDGE_MARK in answer.headers and self._marked.get(url.host, True)
             unpacking = _unpacking(answer)
             try:
                 async for chunk in answer.aiter_raw():
@@ -284,4 +306,6 @@ def _named(why: BaseException) -> str:
         return "DecodingError"
     if isinstance(why, _InTheClear):
         return "not by plain http"
+    if isinstance(why, _NotTheEdge):
+        return "not from the edge"
     return type(why).__name__

@@ -4,6 +4,9 @@ Requests with and without the cookie take turns in an order that no other rhythm
 two origins that take turns are not mistaken for Edge Side Code. Where something looks different, it is asked
 again until a difference has held in ten answers of each side, some of them with a cookie that is nobody's
 secret.
+
+The first request goes without the cookie. A host whose answers do not come from the edge does not get it, and
+nothing is compared there.
 """
 
 from __future__ import annotations
@@ -94,16 +97,17 @@ class HostProbe:
             if dead < MOST_DEAD:
                 a, b = await self._ask_both(url)
             else:
-                a, b = [_GIVEN_UP], [_GIVEN_UP]
-            before[url.place], after[url.place] = side_of(a), side_of(b)
+                a, b = [_GIVEN_UP], []
+            before[url.place], after[url.place] = side_of(a), side_of(b or a)
             if before[url.place].answered or after[url.place].answered:
                 found.answered.add((zone, url.host))
             else:
                 dead += 1
             if failing(before[url.place]):
                 found.failures.add("".join(url.place))
-            found.pairs += len(a) // 2
-            found.alarms += len(alarms(url.place, a, b))
+            if b:
+                found.pairs += len(a) // 2
+                found.alarms += len(alarms(url.place, a, b))
             self._progress.done()
         await self._ask_targets(chosen, before, after)
         found.noise = noise([*before.values(), *after.values()])
@@ -114,24 +118,37 @@ class HostProbe:
         return found
 
     async def _ask_both(self, url: ProbeUrl) -> tuple[list[Facts], list[Facts]]:
-        """Ask for a URL with Edge Side Code and without; further, where something looks different."""
+        """Ask for a URL with Edge Side Code and without; further, where something looks different. Of a host
+        that is not at the edge there are no answers without.
+        """
         rounds = self._spec.rounds
         here: tuple[list[Facts], list[Facts]] = ([], [])
         for number in range(2 * self._last):
             # Looked at now and then, and not after each round: comparing has its price.
-            if number in (rounds, (rounds + self._last) // 2) and not _suspicious(url, *here):
+            if number in (rounds, (rounds + self._last) // 2) and not self._suspicious(url, *here):
                 break
             # The halves of a side have half of its answers; to be as sure of them takes twice as many.
             if number == self._last and not alarms(url.place, *here):
                 break
             self._progress.beat()
             for side in (0, 1) if number.bit_count() % 2 == 0 else (1, 0):
+                if side and not self._fetcher.at_edge(url.host):
+                    continue
                 cookie = Cookie.SECRET if side else Cookie.NONE
                 # Never every other time: the halves of the controls have as many of them each.
                 if not side and number >= rounds and number % 4 in (1, 2):
                     cookie = Cookie.DECOY
                 here[side].append(await self._ask(url, cookie))
-        return here
+        return here if self._fetcher.at_edge(url.host) else (here[0], [])
+
+    def _suspicious(self, url: ProbeUrl, a: Sequence[Facts], b: Sequence[Facts]) -> bool:
+        """Whether it has to be asked further: something looks different, or it was silent for so long that
+        nothing could be asked without Edge Side Code.
+        """
+        at_edge = self._fetcher.at_edge(url.host)
+        if not (at_edge and b):
+            return at_edge
+        return bool(differing(side_of(a), side_of(b)) or alarms(url.place, a, b))
 
     async def _ask_targets(
         self, chosen: Sequence[Chosen], before: Mapping[Place, Side], after: dict[Place, Side]
@@ -139,7 +156,7 @@ class HostProbe:
         """Ask for what requests were rewritten to, without Edge Side Code: it tells what comes of that."""
         schemes = {url.host: url.scheme for _, url in chosen}
         for host, path in rewrite_targets(compare_sides(before, after)):
-            if (host, path) not in after:
+            if (host, path) not in after and self._fetcher.at_edge(host):
                 self._progress.beat()
                 target = ProbeUrl(schemes[host], host, path)
                 seen = [await self._ask(target, Cookie.SECRET) for _ in range(self._spec.rounds)]
@@ -189,10 +206,6 @@ class HostProbe:
 
 
 _GIVEN_UP = Facts({STATUS: f"{NO_ANSWER} (host gave none)"})
-
-
-def _suspicious(url: ProbeUrl, a: Sequence[Facts], b: Sequence[Facts]) -> bool:
-    return bool(differing(side_of(a), side_of(b)) or alarms(url.place, a, b))
 
 
 def together(parts: Sequence[Findings]) -> Findings:

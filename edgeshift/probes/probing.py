@@ -78,7 +78,8 @@ class Prober:
             hosts[each.url.host].append(each)
         parts = await _at_once([self._host(fetcher, progress).probe(own) for own in hosts.values()])
         found = together(parts)
-        coverage = _reached(coverage, chosen, found).model_copy(update={"zones_covered": len(zones)})
+        coverage = _reached(coverage, chosen, found, fetcher.unmarked)
+        coverage = coverage.model_copy(update={"zones_covered": len(zones)})
         baseline = Baseline(urls=tuple(sorted(found.urls, key=lambda one: one.url)), coverage=coverage)
         return self._report(found, coverage), baseline
 
@@ -96,7 +97,7 @@ class Prober:
         parts = await _at_once([self._host(fetcher, progress).observe(own) for own in hosts.values()])
         found = together(parts)
         chosen = [Chosen(one.zone, one.url) for one in baseline.urls]
-        return self._report(found, _reached(baseline.coverage, chosen, found))
+        return self._report(found, _reached(baseline.coverage, chosen, found, fetcher.unmarked))
 
     async def _fetcher(self, secret: SecretStr | None) -> Fetcher:
         fetcher = Fetcher(
@@ -153,12 +154,17 @@ async def _at_once(work: Sequence[Coroutine[Any, Any, Found]]) -> list[Found]:
     return [task.result() for task in tasks]
 
 
-def _reached(coverage: Coverage, chosen: Sequence[Chosen], found: Findings) -> Coverage:
+def _reached(
+    coverage: Coverage, chosen: Sequence[Chosen], found: Findings, unmarked: frozenset[str]
+) -> Coverage:
+    tried = {one.url.host for one in chosen}
+    answered = {(zone, host) for zone, host in found.answered if host not in unmarked}
     return coverage.model_copy(
         update={
-            "hosts_tried": tuple(sorted({one.url.host for one in chosen})),
-            "hosts_reached": tuple(sorted({host for _, host in found.answered})),
-            "zones_probed": len({zone for zone, _ in found.answered}),
+            "hosts_tried": tuple(sorted(tried)),
+            "hosts_reached": tuple(sorted({host for _, host in answered})),
+            "hosts_unmarked": tuple(sorted(tried & unmarked)),
+            "zones_probed": len({zone for zone, _ in answered}),
             "urls": len(chosen),
         }
     )

@@ -63,13 +63,21 @@ def test_the_other_causes_have_their_own_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("covered", "alarms", "key"),
-    [(2, 0, None), (3, 0, "no-answer"), (2, 1, "changes-by-itself"), (3, 1, "no-answer+changes-by-itself")],
+    ("covered", "alarms", "unmarked", "key"),
+    [
+        (2, 0, (), None),
+        (3, 0, (), "no-answer"),
+        (2, 1, (), "changes-by-itself"),
+        (3, 1, (), "no-answer+changes-by-itself"),
+        (2, 0, ("www.shop.example",), "not-at-the-edge"),
+    ],
 )
-def test_a_probe_that_says_too_little_says_why(covered: int, alarms: int, key: str | None) -> None:
-    """Zones without an answer, and what changes by itself."""
+def test_a_probe_that_says_too_little_says_why(
+    covered: int, alarms: int, unmarked: tuple[str, ...], key: str | None
+) -> None:
+    """Zones without an answer, hosts that are not at the edge, and what changes by itself."""
     report = ProbeReport(
-        coverage=Coverage(zones_covered=covered, zones_probed=2),
+        coverage=Coverage(zones_covered=covered, zones_probed=2, hosts_unmarked=unmarked),
         controls=Controls(pairs=4, alarms=alarms),
         made_at=datetime(2024, 1, 1, tzinfo=UTC),
         rounds=3,

@@ -253,13 +253,15 @@ async def test_findings_that_nobody_has_are_not_said_to_be_anywhere(archive: Arc
 
 
 async def test_a_probe_names_each_host_that_did_not_answer(archive: Archive) -> None:
-    """Before a sign-off the first ones, and how many more; ``show`` has all."""
+    """Before a sign-off the first ones, and how many more; ``show`` has all. One past the edge answers."""
     shown = await preview_of(archive, await esc_waiting(archive, probe("200"), probe("200")), Area.ESC)
-    silent = Coverage(hosts_tried=tuple(f"host-{n}.example" for n in range(9)))
+    hosts = tuple(f"host-{n}.example" for n in range(9))
+    silent = Coverage(hosts_tried=(*hosts, "past.example"), hosts_unmarked=("past.example",))
     cut = replace(shown, evidence=probe("200").model_copy(update={"coverage": silent}))
     assert "host-5.example and 3 more" in " ".join(printed(cut, 200).split())
     text = printed(cut, 200, most=EVERYTHING)
     assert "host-8.example" in text and "more" not in text
+    assert "answered without the mark of the edge (CF-Ray): past.example" in text
 
 
 async def esc_waiting(archive: Archive, found: ProbeReport, agreed: ProbeReport) -> ZoneState:

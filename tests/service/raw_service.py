@@ -72,6 +72,19 @@ def refusal(*errors: Any, **more: Any) -> dict[str, Any]:
     return {"result": None, "success": False, "errors": list(errors), "messages": [], **more}
 
 
+def at_edge(script: Script) -> Script:
+    """The same answers with the mark that all of the edge have (docs/service.md §2.1)."""
+
+    def answer(request: Request) -> Answer:
+        found = script(request)
+        if not isinstance(found, bytes):
+            return found
+        status, _, rest = found.partition(b"\r\n")
+        return status + b"\r\ncf-ray: 7f0a1b2c3d4e5f60-TST\r\n" + rest
+
+    return answer
+
+
 @asynccontextmanager
 async def raw_service(script: Script, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawService]:
     """Serve what the script says, on loopback; with ``tls`` by TLS."""

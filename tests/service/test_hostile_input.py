@@ -26,7 +26,7 @@ from edgeshift.stores.tickets import Ticket
 from edgeshift.stores.tickets.ticket import TicketsMisconfigured, TicketsUnavailable
 from edgeshift.stores.tickets.webhook import LARGEST_ANSWER, WebhookTickets
 from tests.service.client_kit import client as client_of
-from tests.service.raw_service import Answer, Request, envelope, http, raw_service
+from tests.service.raw_service import Answer, Request, at_edge, envelope, http, raw_service
 from tests.service.test_probes_requests import SECRET, ZONE, StillClock, spec_for
 
 LARGE = 256 << 20
@@ -57,7 +57,7 @@ async def test_a_probed_site_cannot_fill_the_workers_memory(encoding: str) -> No
         return http(200, packed, **headers)
 
     before = peak()
-    async with raw_service(answer) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
+    async with raw_service(at_edge(answer)) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
         report, _ = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
     assert report.coverage.hosts_tried == ("shop.example",)
     assert peak() - before < 120 << 20
@@ -71,7 +71,7 @@ async def test_what_is_packed_as_nobody_asked_is_compared_as_it_is() -> None:
         assert request.headers["accept-encoding"] == "gzip"
         return http(200, packed, content_encoding="gzip, gzip", content_type="text/html")
 
-    async with raw_service(answer) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
+    async with raw_service(at_edge(answer)) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
         report, _ = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
     assert report.differences == () and report.coverage.hosts_reached == ("shop.example",)
 
@@ -93,7 +93,7 @@ async def test_a_sitemap_with_a_document_type_is_not_read_in_any_encoding(codec:
     def answer(request: Request) -> Answer:
         return http(200, sitemap if request.path == "/sitemap.xml" else b"<h1>Shop</h1>")
 
-    async with raw_service(answer) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
+    async with raw_service(at_edge(answer)) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
         report, baseline = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
     assert {one.url.path for one in baseline.urls} == {"/"}
     assert report.coverage.notes == ("shop.example/sitemap.xml is no sitemap that can be read",)
@@ -109,7 +109,7 @@ async def test_a_sitemap_in_utf_16_is_read() -> None:
     def answer(request: Request) -> Answer:
         return http(200, text.encode("utf-16") if request.path == "/sitemap.xml" else b"<h1>Shop</h1>")
 
-    async with raw_service(answer) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
+    async with raw_service(at_edge(answer)) as edge, Prober(spec_for(edge), clock=StillClock()) as prober:
         _, baseline = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
     assert {one.url.path for one in baseline.urls} == {"/", "/a"}
 

@@ -18,7 +18,7 @@ from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.probes import Prober
 from edgeshift.probes.fetch import Cookie, Fetcher
 from edgeshift.probes.sources import MOST_URLS, find_urls
-from tests.service.raw_service import Answer, Request, http, raw_service
+from tests.service.raw_service import Answer, Request, at_edge, http, raw_service
 from tests.service.test_probes_requests import PAGE, ZONE, StillClock, pages, spec_for
 
 SECRET = "abc/defghijk&mn"
@@ -34,7 +34,7 @@ def off(request: Request) -> bool:
 async def kept(script: Callable[[Request], Answer], **more: Any) -> tuple[Any, Any]:
     """A probe of the zone, with the least of rounds: report and baseline."""
     async with (
-        raw_service(script) as edge,
+        raw_service(at_edge(script)) as edge,
         Prober(spec_for(edge, rounds=2, **more), clock=StillClock()) as prober,
     ):
         return await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
@@ -94,7 +94,7 @@ async def test_no_answer_makes_the_probe_fail(name: str, side: str) -> None:
         lambda one: RAISING[name] if side == "both" or (side == "off") is off(one) else http(200, PAGE)
     )
     async with (
-        raw_service(script) as edge,
+        raw_service(at_edge(script)) as edge,
         Prober(spec_for(edge, rounds=2), clock=StillClock()) as prober,
     ):
         report, baseline = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)

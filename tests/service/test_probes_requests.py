@@ -19,7 +19,7 @@ from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes import Baseline, Prober
 from edgeshift.runtime.redaction import redact_text
-from tests.service.raw_service import Answer, Hang, RawService, Request, Reset, http, raw_service
+from tests.service.raw_service import Answer, Hang, RawService, Request, Reset, at_edge, http, raw_service
 
 SECRET = "edgeshift-" + "keep-this-one"
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
@@ -69,9 +69,10 @@ def spec_for(edge: RawService, **more: Any) -> ProbeSpec:
 
 
 async def probed(
-    script: Callable[[Request], Answer], **more: Any
+    script: Callable[[Request], Answer], *, mark: bool = True, **more: Any
 ) -> tuple[ProbeReport, Baseline, list[Request]]:
-    """A probe of the one zone, with what the edge was asked."""
+    """A probe of the one zone, with what was asked. ``mark``: whether whatever answers is the edge."""
+    script = at_edge(script) if mark else script
     async with raw_service(script) as edge, Prober(spec_for(edge, **more), clock=StillClock()) as prober:
         report, baseline = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
     return report, baseline, edge.requests
@@ -102,7 +103,7 @@ async def test_a_host_is_asked_at_its_pace() -> None:
     """Two requests a second to a host take half a second each."""
     clock = StillClock()
     async with (
-        raw_service(pages(lambda _: http(200, PAGE))) as edge,
+        raw_service(at_edge(pages(lambda _: http(200, PAGE)))) as edge,
         Prober(spec_for(edge, per_second=2), clock=clock) as prober,
     ):
         await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)
@@ -286,7 +287,7 @@ async def test_a_change_that_nobody_agreed_to_is_worse() -> None:
         return http(200, lines, content_type="text/html", x_policy=state["csp"])
 
     async with (
-        raw_service(pages(answer)) as edge,
+        raw_service(at_edge(pages(answer))) as edge,
         Prober(spec_for(edge), clock=StillClock()) as prober,
     ):
         agreed, baseline = await prober.probe([ZONE], SecretStr(SECRET), lambda done, total: None)

@@ -77,7 +77,11 @@ async def test_no_secret_of_a_request_is_told(said: list[str]) -> None:
 
     def taken(request: Request) -> bytes:
         sent.append(f"{request.path} {request.query} {request.headers} {request.body.decode()}")
-        return http(404 if "robots" in request.path or "sitemap" in request.path else 200, {"success": True})
+        return http(
+            404 if "robots" in request.path or "sitemap" in request.path else 200,
+            {"success": True},
+            cf_ray="1",
+        )
 
     conf = SecretStr(f"s3://logs/a?secret-access-key={hidden['destination']}")
     async with raw_service(taken) as proxy, raw_service(taken) as other:

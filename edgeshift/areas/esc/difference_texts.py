@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.esc.probe import ProbeReport, unmarked
 from edgeshift.model.counts import counted
+from edgeshift.model.reason_texts import text_of
 
 MOST_PATHS = 3
 
@@ -33,7 +34,10 @@ def doubts(report: ProbeReport) -> list[str]:
     """Why the probe does not say enough to be taken for granted; empty if it does."""
     coverage, found = report.coverage, []
     if silent := coverage.zones_covered - coverage.zones_probed:
-        found.append(f"{silent} of {counted(coverage.zones_covered, 'zone')} gave no answer to the probe")
+        zones = counted(coverage.zones_covered, "zone")
+        found.append(f"{silent} of {zones} gave the probe no answer from the edge")
+    if coverage.hosts_unmarked:
+        found.append(text_of(*unmarked(coverage.hosts_unmarked)))
     if report.controls.alarms:
         found.append(
             f"{report.controls.alarms} of {report.controls.pairs} A/A pairs differ: it changes by itself"

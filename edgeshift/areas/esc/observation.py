@@ -27,8 +27,11 @@ from edgeshift.runtime.redaction import MASK, SECRET_FIELDS
 LONGEST = 120
 """Characters of a value that are shown."""
 
+EDGE_MARK = "cf-ray"
+"""The header that every answer of the edge has, and no answer from elsewhere (docs/service.md §2.1)."""
+
 NEVER_COUNT = frozenset(
-    {"age", "cf-ray", "connection", "content-length", "date", "keep-alive", "transfer-encoding"}
+    {"age", EDGE_MARK, "connection", "content-length", "date", "keep-alive", "transfer-encoding"}
 )
 """Headers of the connection and of the moment, and what the body itself says."""
 

@@ -26,8 +26,10 @@ from edgeshift.areas.esc.report import (
     Coverage,
     ProbeReport,
     SourceCoverage,
+    from_edge,
     still_seen,
     summary,
+    unmarked,
     worse,
 )
 from edgeshift.areas.esc.sides import ABSENT, VARIES, Side, differing, same_content, side_of, varying
@@ -47,10 +49,12 @@ __all__ = [
     "compare_sides",
     "compare_watched",
     "controls",
+    "from_edge",
     "noise",
     "rewrite_targets",
     "still_seen",
     "summary",
+    "unmarked",
     "worse",
 ]
 

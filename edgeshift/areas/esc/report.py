@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -11,9 +12,13 @@ from pydantic import BaseModel, ConfigDict
 from edgeshift.areas.esc.features import Difference, Kind
 from edgeshift.areas.esc.observation import NO_ANSWER, masked
 from edgeshift.areas.esc.sides import VARIES
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons
 
 DRIFT = 0.5
 """The share of a body that may change by itself while a scope is watched."""
+
+MOST_HOSTS = 3
+"""Hosts that a doubt names; the report has all."""
 
 
 class _Part(BaseModel):
@@ -31,13 +36,16 @@ class SourceCoverage(_Part):
 class Coverage(_Part):
     """What the probe looked at, of what there is.
 
-    ``hosts_reached``: hosts with at least one answer, of those tried. ``zones_probed``: zones with at least
-    one answer, of the zones that the scope covers. ``notes``: what was cut off and why.
+    ``hosts_unmarked``: hosts of which an answer lacked the mark of the edge, so that they say nothing of Edge
+    Side Code. ``hosts_reached``: the others with at least one answer, of those tried. ``zones_probed``: zones
+    with at least one answer of a host that was reached, of the zones that the scope covers. ``notes``: what
+    was cut off and why. Before marks were looked for, any host with an answer was reached.
     """
 
     sources: tuple[SourceCoverage, ...] = ()
     hosts_tried: tuple[str, ...] = ()
     hosts_reached: tuple[str, ...] = ()
+    hosts_unmarked: tuple[str, ...] = ()
     zones_covered: int = 0
     zones_probed: int = 0
     urls: int = 0
@@ -121,6 +129,22 @@ def still_seen(agreed: ProbeReport, now: ProbeReport) -> list[Difference]:
     """Of the differences that were agreed to, those that are seen now: none once ESC is on again."""
     expected = {one.key: one for one in agreed.differences}
     return [one for one in now.differences if (known := expected.get(one.key)) and _as_agreed(known, one)]
+
+
+def from_edge(report: ProbeReport, now: ProbeReport) -> ProbeReport:
+    """The report with those differences alone that what is seen ``now`` can tell anything of: at hosts that
+    do not answer without the mark of the edge.
+    """
+    told = (one for one in report.differences if one.host not in now.coverage.hosts_unmarked)
+    return report.model_copy(update={"differences": tuple(told)})
+
+
+def unmarked(hosts: Collection[str]) -> Reasons:
+    """That these hosts do not answer as the edge does; nothing where there are none."""
+    if not hosts:
+        return ()
+    named = tuple(sorted(hosts)[:MOST_HOSTS])
+    return (Reason(code=ReasonCode.HOSTS_UNMARKED, count=len(hosts), names=named),)
 
 
 def _as_agreed(agreed: Difference, now: Difference) -> bool:

@@ -45,7 +45,9 @@ class EscProposals(ProposalPart):
             return None
         found = []
         if evidence.coverage.zones_covered > evidence.coverage.zones_probed:
-            found.append(Cause("no-answer", "zones gave no answer to the probe"))
+            found.append(Cause("no-answer", "zones gave the probe no answer from the edge"))
+        if evidence.coverage.hosts_unmarked:
+            found.append(Cause("not-at-the-edge", "hosts answer without the mark of the edge (CF-Ray)"))
         if evidence.controls.alarms:
             found.append(Cause("changes-by-itself", "what the probe reads changes by itself"))
         return joined(found) if found else None

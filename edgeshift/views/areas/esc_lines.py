@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from edgeshift.areas.esc import difference_texts
-from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.esc.probe import Coverage, ProbeReport
 from edgeshift.model.counts import counted
 
 
@@ -22,8 +22,9 @@ def coverage_lines(report: ProbeReport, most: int = 6) -> list[str]:
         f"probed {counted(seen.urls, 'URL')} of {counted(len(seen.hosts_reached), 'host')},"
         f" {report.rounds} times each with the secret and without{f': {sources}' if sources else ''}"
     ]
-    if silent := sorted(set(seen.hosts_tried) - set(seen.hosts_reached)):
+    if silent := sorted(set(seen.hosts_tried) - set(seen.hosts_reached) - set(seen.hosts_unmarked)):
         found.append(f"no answer from {_some(silent, most)}")
+    found += _unmarked(seen, most)
     if seen.zones_covered > 1:
         found.append(f"zones reached: {seen.zones_probed} of {seen.zones_covered} that it covers")
     found.append(
@@ -33,6 +34,11 @@ def coverage_lines(report: ProbeReport, most: int = 6) -> list[str]:
     if report.failures:
         found.append(f"{counted(len(report.failures), 'URL')} failed with the secret or without")
     return [*found, *seen.notes]
+
+
+def _unmarked(seen: Coverage, most: int) -> list[str]:
+    hosts = seen.hosts_unmarked
+    return [f"answered without the mark of the edge (CF-Ray): {_some(hosts, most)}"] if hosts else []
 
 
 def _some(names: Sequence[str], most: int) -> str:
@@ -49,4 +55,5 @@ def watched_lines(report: ProbeReport) -> list[str]:
     """What a scope showed while it was watched."""
     features = Counter(one.feature.value for one in report.differences)
     found = [f"changed as agreed: {counted(count, feature)}" for feature, count in sorted(features.items())]
-    return [*found, f"{counted(report.coverage.urls, 'URL')} asked, {len(report.failures)} failed"]
+    found.append(f"{counted(report.coverage.urls, 'URL')} asked, {len(report.failures)} failed")
+    return found + _unmarked(report.coverage, 6)
