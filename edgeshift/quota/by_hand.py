@@ -17,7 +17,9 @@ from edgeshift.rate_limit.terms import LATEST, Lane, PaceTerms
 from edgeshift.rate_limit.unpaced import Unpaced
 
 FEWEST = 10
-"""Calls of a window that are made also where people keep fewer, or none: one credential takes as many."""
+"""Calls of a window that are made also where people keep fewer, or none: one credential takes about as many,
+and of the usual limit as many have no slot (edgeshift/rate_limit/terms.py).
+"""
 
 
 class ByHand:
