@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from edgeshift.areas import area_of
 from edgeshift.campaign_file.of_area import CAMPAIGN_FILE
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
+from edgeshift.runtime.queues import LOOKS
 
 NAMES_ALONE = (
     "no roots that ask for signatures are known here: where the workers have none either, anyone who can"
@@ -29,6 +31,8 @@ def warnings(spec: CampaignSpec, *, signed: bool) -> list[str]:
     if spec.time_scale != 1:
         found.append(f"time scale {spec.time_scale:g}: durations are shortened; this is a rehearsal")
     found += CAMPAIGN_FILE.of(spec.area).warnings(spec)
+    if said := _more_than_looks(spec):
+        found.append(said)
     if spec.service.rate.people == 0:
         found.append("nothing of the rate limit is left to people and other programs")
     if spec.commit.resend_unchanged:
@@ -37,6 +41,21 @@ def warnings(spec: CampaignSpec, *, signed: bool) -> list[str]:
             f" {counted(spec.commit.resend_unchanged, 'time')}"
         )
     return found
+
+
+def _more_than_looks(spec: CampaignSpec) -> str:
+    """What follows where more changes may be looked at at a time than one worker has slots for; else empty.
+    A window of ``auto`` without a bound is no number that anybody chose: it ends at what the limit can use.
+    """
+    named = spec.window != "auto" or not area_of(spec.area).reversible
+    if not named or spec.largest_window <= LOOKS:
+        return ""
+    return (
+        f"window: up to {spec.largest_window:,} changes may be looked at at once until they show, and a"
+        f" worker looks at {LOOKS:,} unless EDGESHIFT_WORKER_LONG_ACTIVITIES says more: where they show"
+        " slowly, all campaigns' readings wait behind them, also those that rollbacks need; run more"
+        " workers, raise that number, or choose a smaller window"
+    )
 
 
 def slowest(spec: CampaignSpec, zones: int) -> str:

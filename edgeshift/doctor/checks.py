@@ -23,9 +23,10 @@ from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.failures import hint_of
 from edgeshift.model.fleet import Zone
+from edgeshift.quota.by_hand import ByHand
 from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.circuit import stops
-from edgeshift.rate_limit.unpaced import Unpaced
+from edgeshift.rate_limit.terms import Lane
 from edgeshift.runtime.private_files import open_to_others
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kept
@@ -54,8 +55,13 @@ _POLL = 75.0
 """Seconds after which a worker's long poll has surely been renewed."""
 
 
-async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check]:
-    """Every check, in the order in which things depend on each other. ``spec``: also what its file names."""
+async def check_all(
+    settings: Settings, spec: CampaignSpec | None, calls: ByHand | None = None
+) -> list[Check]:
+    """Every check, in the order in which things depend on each other. ``spec``: also what its file names.
+    ``calls``: the pace of its calls, where those of other files count with them.
+    """
+    calls = calls or ByHand()
     found, client = await check_temporal(settings)
     if client is not None:
         found += [await check_attributes(client), await check_retention(client)]
@@ -72,7 +78,7 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
     named = "queues" in settings.worker.model_fields_set
     served = settings.worker.served if named else None
     for number, credential in enumerate(spec.service.credentials):
-        found += (checked := await check_credential(spec, credential, number, served))
+        found += (checked := await check_credential(spec, credential, number, served, calls))
         if client is not None and not any(is_about_calls(check) for check in checked):
             found += await let_calls_go(client, spec, credential)
         if any(check.code is CheckCode.SERVICE and check.state is State.FAILED for check in checked):
@@ -238,10 +244,12 @@ async def check_credential(
     credential: CredentialSpec,
     number: int,
     served: Sequence[Queue] | None = None,
+    calls: ByHand | None = None,
 ) -> list[Check]:
     """Whether the service answers, takes the credential, lets it read what the area needs, and lets it do
     what this machine's worker needs and no more; of the first one also whether what the area stands on beside
-    the service is there. ``served``: the task queues of that worker, where they are named.
+    the service is there. ``served``: the task queues of that worker, where they are named. ``calls``: the
+    pace of what is called by hand, where more credentials are checked.
     """
     service = spec.service
     reference = credential.token or credential.key or ""
@@ -254,15 +262,17 @@ async def check_credential(
             Check(code, name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")
         ]
     known = Credential(token=secret) if credential.token else Credential(key=secret, email=email or "")
+    pacer = (calls or ByHand()).pacer(credential, spec)
     try:
         options = {"proxy": proxy, "ca_file": service.ca_file, "request_limit": service.request_limit}
         async with Transport(service.base_url, known, **options) as transport:  # type: ignore[arg-type]
+            await pacer.acquire(Lane.NORMAL)
             received = await transport.exchange(Call("zones.list", "GET", "/zones", {"per_page": "5"}))
         found = [_service_clock(received.headers.get("date"))] if number == 0 else []
         async with ServiceClient(
             service.base_url,
             known,
-            pacer=Unpaced(),
+            pacer=pacer,
             profile=service.facts,
             **options,  # type: ignore[arg-type]
         ) as client:

@@ -10,7 +10,7 @@ from activities.connections import Connections
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.operations.errors import BadInput
 from edgeshift.operations.parts import CHECKS, TargetCheck
-from edgeshift.rate_limit.unpaced import Unpaced
+from edgeshift.quota.leases import Quotas
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
 
@@ -19,8 +19,8 @@ async def check_target(
     client: Client, archive: Archive, zone: Zone, area: Area, *, spec: str, record: str
 ) -> TargetCheck:
     """What is in force for a target, against its archived result ``record``. ``spec``: digest of the campaign
-    file whose credentials are used, resolved here. Raises BadInput for an area that has no check,
-    ArchiveError, ServiceError.
+    file whose credentials are used, resolved here, within the rate limit that they share with its workers.
+    Raises BadInput for an area that has no check, ArchiveError, ServiceError.
     """
     part = CHECKS.of(area)
     if not part.there:
@@ -29,8 +29,10 @@ async def check_target(
             f"`edgeshift history {quote(zone.name)}` shows what was seen; a plan of another campaign reads it"
             " again",
         )
-    connections = Connections(client, archive, SystemClock(), lambda credential, spec: Unpaced(), "")
+    quotas = Quotas(client, "check")
+    connections = Connections(client, archive, SystemClock(), quotas.pacer, "")
     try:
         return await part.check(await connections.service(spec, zone), archive, record)
     finally:
         await connections.close()
+        await quotas.close()

@@ -24,7 +24,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as Unreadable
 
-from edgeshift.runtime.queues import Queue
+from edgeshift.runtime.queues import LOOKS, Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
 
 __all__ = [
@@ -141,7 +141,7 @@ Pollers = Annotated[int, Field(ge=2, le=200)]
 
 class WorkerSettings(BaseModel):
     """What a worker serves, and with how many slots and pollers (EDGESHIFT_WORKER_ZONES_CACHED and so on).
-    Each task queue has slots and pollers of its own, so that a full one starves nobody.
+    Each task queue has slots and pollers of its own, so that a full one starves no other queue.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -169,8 +169,9 @@ class WorkerSettings(BaseModel):
     """Changes that are made at the same time. More than the rate limit serves would only wait here, each with
     a heartbeat a second; in the server they wait for nothing, and one that is called off is gone at once."""
     changes_activity_pollers: Pollers = 10
-    long_activities: Activities = 2_000
-    """Each waits most of its time: one for every change that is looked at until it shows."""
+    long_activities: Activities = LOOKS
+    """Each waits most of its time: one for every change that is looked at until it shows. With more of those
+    than slots, all readings wait for them, also those that rollbacks need."""
     long_activity_pollers: Pollers = 10
     quota_cached: Cached = 200
     """One for each user of the service."""

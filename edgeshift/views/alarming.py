@@ -35,6 +35,7 @@ from edgeshift.views.words import one_line
 
 if TYPE_CHECKING:
     from edgeshift.doctor.check import Check
+    from edgeshift.quota.by_hand import ByHand
 
 CLOSED_WITHIN = timedelta(days=14)
 """How long campaigns that have closed are told of where none is named."""
@@ -98,6 +99,7 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     facts = Facts(now=datetime.now(UTC), names=names)
     # Imported late: `status` takes facts of here too, and needs nothing of the doctor's.
     from edgeshift.doctor.checks import check_all, check_temporal
+    from edgeshift.quota.by_hand import ByHand
 
     found, client = await check_temporal(settings)
     if client is None:
@@ -106,10 +108,11 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     chosen = [checked_name(campaign)] if campaign else [name async for name in _lately(client, facts.now)]
     checks = list(_as_facts(await check_all(settings, None)))
     seen = await each(chosen, lambda name: _campaign(client, archive, name, named=bool(campaign)))
+    calls = ByHand()
     for fact, start in seen:
         # One that has closed calls nobody any more.
         if fact.status == "running":
-            checks += await checks_of(settings, archive, fact.name, start, service=service)
+            checks += await checks_of(settings, archive, fact.name, start, service=service, calls=calls)
     stuck, unseen = await _stuck(client, chosen)
     campaigns = (
         fact.model_copy(update={"left_out": max(fact.left_out, unseen.get(fact.name, 0))}) for fact, _ in seen
@@ -293,9 +296,17 @@ async def _ask_history(client: Client, row: ZoneRow, fact: ZoneFact) -> None:
 
 
 async def checks_of(
-    settings: Settings, archive: Archive | None, name: str, start: CampaignStart | None, *, service: bool
+    settings: Settings,
+    archive: Archive | None,
+    name: str,
+    start: CampaignStart | None,
+    *,
+    service: bool,
+    calls: ByHand | None = None,
 ) -> tuple[CheckFact, ...]:
-    """What the campaign's own file says of tickets and, where asked for, of the service."""
+    """What the campaign's own file says of tickets and, where asked for, of the service. ``calls``: the pace
+    of these calls, which those of several campaigns share.
+    """
     from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.doctor.checks import check_all, check_tickets
 
@@ -308,7 +319,7 @@ async def checks_of(
         return ()
     if not service:
         return _as_facts([await check_tickets(settings, spec)], name)
-    found = await check_all(settings, spec)
+    found = await check_all(settings, spec, calls)
     return _as_facts((check for check in found if check.code not in _OF_ALL), name)
 
 

@@ -12,6 +12,7 @@ from edgeshift.campaign_file.forecast import forecast
 from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
 from edgeshift.campaign_file.warnings import slowest, warnings
 from edgeshift.model.fleet import Area
+from edgeshift.runtime.settings import WorkerSettings
 
 WAF = "name: move\ntargets: {all: true}\narea: waf\n"
 ESC = "name: off\ntargets: {all: true}\narea: esc\n"
@@ -268,6 +269,24 @@ def test_the_window_bounds_how_fast_migrations_of_an_hour_go() -> None:
     """Five at once are five an hour; eleven zones take three turns."""
     said = slowest(parse_campaign(WAF + "window: 5\n"), 11)
     assert "5 zones work at once" in said and "5 zones an hour, 3h for all" in said
+
+
+@pytest.mark.parametrize("area", [WAF, ESC, FIELDS + "log_fields: {cookies: [a]}\n"])
+def test_a_window_beyond_what_one_worker_looks_at_is_told(area: str) -> None:
+    """What follows is said, and what helps; by the default that the workers' own settings have."""
+    slots = WorkerSettings().long_activities
+
+    def told(more: str) -> list[str]:
+        return [said for said in warnings(parse_campaign(area + more), signed=True) if "LONG_" in said]
+
+    (said,) = told(f"window: {slots + 1}\n")
+    assert said.startswith(f"window: up to {slots + 1:,} changes may be looked at at once until")
+    assert f"a worker looks at {slots:,} unless" in said and "EDGESHIFT_WORKER_LONG_ACTIVITIES" in said
+    assert "rollbacks" in said and "more workers" in said and "smaller window" in said
+    assert not told(f"window: {slots}\n") and not told("")
+    # Whoever lets so many fail has said so; without it `auto` says no number of its own.
+    bounded = f"window: auto\nadvance: {{failures: {slots}}}\n"
+    assert len(told(bounded)) == (area == WAF) and not told("window: auto\n")
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "campaign-file.md"

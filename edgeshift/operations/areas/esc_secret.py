@@ -16,7 +16,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.zone_names import is_identifier, typed_zone
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import near_zone
-from edgeshift.rate_limit.unpaced import Unpaced
+from edgeshift.quota.by_hand import ByHand
 from edgeshift.service_api import NotFound as NoSuchThing
 from edgeshift.service_api import Refused, ServiceClient
 
@@ -37,14 +37,14 @@ class ScopeSecret:
 
 async def scope_secret(spec: CampaignSpec, scope: str) -> ScopeSecret:
     """The secret of the zone or account that a person names, by the first credential of the file that reaches
-    it. Raises BadInput where the name is that of several, NotFound where there is no such scope, or no
-    secret; ServiceError, SecretRefError.
+    it, within the share of the rate limit that people keep. Raises BadInput where the name is that of
+    several, NotFound where there is no such scope, or no secret; ServiceError, SecretRefError.
     """
     wanted = typed_zone(scope)
     # Whoever names a file on their own machine answers for it: no roots are asked.
-    ways = Ways(spec, lambda _: None)
+    ways, calls = Ways(spec, lambda _: None), ByHand()
     for credential in spec.service.credentials:
-        async with ways.client(ways.credential(credential), Unpaced()) as client:
+        async with ways.client(ways.credential(credential), calls.pacer(credential, spec)) as client:
             found = await _scopes(client, wanted)
             if len(found) > 1:
                 ids = ", ".join(f"{kind} {identifier}" for kind, identifier, _ in found[:5])
