@@ -50,7 +50,8 @@ async def run_demo(
 ) -> bool:
     """Run an area's demo; whether every rule held and every outcome was seen.
 
-    Writes its result and its report into ``out``. Raises StackError where the stack cannot run.
+    Writes its result and its report into ``out``. Raises StackError where the stack cannot run. The state is
+    kept where that was asked for, and where the demo fails: errors name its logs.
     """
     _end_as_by_ctrl_c()
     console = SafeConsole(no_color=console.no_color, stderr=console.stderr, quiet=console.quiet, record=True)
@@ -80,9 +81,11 @@ async def run_demo(
             held = await _run(console, teller, running, part, arranged, out, began)
             if keep:
                 teller.say(f"the state is kept: edgeshift up --folder {folder} shows it")
-    except BaseException:
+    except BaseException as ends:
         # No report names them.
         _remove(tickets)
+        # Being stopped is none.
+        keep = keep or isinstance(ends, Exception)
         raise
     finally:
         if not keep:
