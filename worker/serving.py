@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import structlog
 
+from edgeshift.runtime.process_name import process_name
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import connect, ensure_search_attributes
 from edgeshift.stores.archive import Archive
@@ -44,7 +45,7 @@ def stop_signal() -> asyncio.Event:
 
 async def serve(settings: Settings, stop: asyncio.Event, ready: Callable[[], None] | None = None) -> None:
     """Serve the task queues of these settings until ``stop``. Raises TemporalError."""
-    client = await connect(settings.temporal)
+    client = await connect(settings.temporal, identity=process_name())
     await ensure_search_attributes(client)
     queues = ",".join(queue.short for queue in settings.worker.served)
     roots = roots_of(settings)
