@@ -212,7 +212,8 @@ async def test_doctor_tells_workers_of_one_machine_apart(
         ring.make()
         authority = AuthoritySettings(roots=ring.roots, worker_key=ring.worker())
         settings = Settings(archive_url=str(tmp_path / "archive"), authority=authority)
-        running.append(asyncio.create_task(serving.serve(settings, stop)))
+        client = await serving.connected(settings)
+        running.append(asyncio.create_task(serving.serve(client, settings, stop)))
 
     async def told() -> bool:
         return len([key async for key in archive.list("workers")]) == 2
