@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.model.exit_codes import ExitCode
 from edgeshift.testbed.stack.children import Child
 
 ELSEWHERE = {
@@ -54,6 +55,19 @@ async def test_what_is_exported_for_another_temporal_does_not_reach_a_stack(
     found = json.loads(one.log.read_text())
     assert {name: found[name] for name in found if name.startswith("EDGESHIFT_")} == {**OF_THE_MACHINE, **OWN}
     assert "PATH" in found
+
+
+async def test_a_worker_of_a_stack_looks_for_its_own_temporal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In plain text, whatever environment, TLS and worker deployment are exported: here nothing answers."""
+    for name, value in ELSEWHERE.items():
+        monkeypatch.setenv(name, value)
+    own = {"EDGESHIFT_TEMPORAL_ADDRESS": "127.0.0.1:9", "EDGESHIFT_ARCHIVE_URL": str(tmp_path / "archive")}
+    one = Child("one", [sys.executable, "-m", "edgeshift.cli.main", "worker"], tmp_path, own)
+    await one.start()
+    assert await one.wait() == ExitCode.TEMPORAL
+    assert one.ended_with() == "error: no Temporal answers at 127.0.0.1:9 (in plain text)"
 
 
 async def test_what_a_process_ended_with_is_its_error_and_not_the_hint(tmp_path: Path) -> None:
