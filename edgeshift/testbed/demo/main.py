@@ -84,8 +84,8 @@ async def run_demo(
     except BaseException as ends:
         # No report names them.
         _remove(tickets)
-        # Being stopped is none.
-        keep = keep or isinstance(ends, Exception)
+        # Being stopped is no failure, and before there is a fleet nothing is logged.
+        keep = keep or (isinstance(ends, Exception) and _is_demos(folder))
         raise
     finally:
         if not keep:
@@ -163,11 +163,16 @@ def _remove(tickets: Path) -> None:
         tickets.rmdir()
 
 
+def _is_demos(folder: Path) -> bool:
+    """Whether it is the state of a demo's stack."""
+    return (folder / "fleet.json").exists()
+
+
 def _begin_anew(folder: Path) -> None:
     """Remove what an earlier demo left. Raises StackError where the folder is something else."""
     if not folder.exists():
         return
-    if not (folder / "fleet.json").exists() and any(folder.iterdir()):
+    if not _is_demos(folder) and any(folder.iterdir()):
         raise StackError(f"{folder} is not an earlier demo's", "move it away, or name another --out")
     shutil.rmtree(folder)
 
