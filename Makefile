@@ -45,7 +45,7 @@ endef
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
-setup: $(READY) binaries openssh ## Virtual environment and Temporal CLI: all that edgeshift needs to run
+setup: $(READY) binaries ## Virtual environment and Temporal CLI: all that edgeshift needs to run
 
 $(READY): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -62,7 +62,7 @@ $(READY): requirements/dev.txt pyproject.toml
 binaries: $(READY)
 	@$(BIN)/python -m edgeshift.testbed.temporal_server.binaries
 
-# Keys in ssh-agent and on hardware sign by it, and tests compare signatures with it.
+# Tests compare signatures with it; a key in ssh-agent or on hardware, which signs by it, no demo has.
 openssh:
 	@command -v ssh-keygen > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && \
 		echo "==> Installing openssh-client" && { apt-get install -qq -y openssh-client > /dev/null || \

@@ -87,10 +87,10 @@ def _same_path() -> tuple[str, ...]:
 
 async def _serve() -> None:
     # What this imports is needed in this process alone.
-    from edgeshift.authority.loading import RootsError
     from edgeshift.model.exit_codes import ExitCode
+    from edgeshift.model.failures import FAILURES, kind_of
     from edgeshift.runtime.logging import bridge_temporal_core, configure_logging
-    from worker.serving import serve, stop_signal
+    from worker.serving import connected, serve, stop_signal
 
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     protocol = asyncio.StreamReaderProtocol(reader)
@@ -106,11 +106,13 @@ async def _serve() -> None:
 
     watching = asyncio.create_task(worker_gone())
     try:
-        await serve(settings, stop)
-    except RootsError as why:
-        # The worker itself goes on, and refuses every change; this one is started again until it can read.
-        log.error("the roots of authority cannot be read", reason=str(why))
-        sys.exit(ExitCode.BAD_INPUT)
+        await serve(await connected(settings), settings, stop)
+    except Exception as why:
+        # Such as roots that cannot be read, or no Temporal. The worker itself goes on, and refuses every
+        # change without roots; this one is started again until it can serve.
+        kind = kind_of(type(why))
+        log.error("campaigns cannot be served", reason=str(why), exc_info=kind is None)
+        sys.exit(FAILURES[kind].exit if kind else ExitCode.FAILED)
     finally:
         watching.cancel()
 

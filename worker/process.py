@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from worker.beside import Beside
-from worker.serving import serve, stop_signal
+from worker.serving import connected, serve, stop_signal
 from worker.wiring import pen_of, roots_of
 
 PEOPLE_WAIT_FOR = (Queue.CONTROL, Queue.QUOTA)
@@ -36,15 +36,18 @@ def _serving(settings: Settings, queues: list[Queue]) -> Settings:
 async def run(settings: Settings, *, ready: Callable[[], None] | None = None) -> None:
     """Run a worker until SIGINT or SIGTERM; a change that is on the wire is seen through before it ends.
 
-    Raises TemporalError where Temporal cannot be used, RootsError where its roots of authority cannot.
+    Raises TemporalError where Temporal cannot be used, SecretRefError where its API key is not found,
+    RootsError where the roots of authority cannot be used, ArchiveError where the archive cannot.
     """
     # Before anything runs: a worker that cannot read its roots would refuse everything, and of one without a
     # key nobody could tell what it has seen.
     pen_of(settings, roots_of(settings))
     stop = stop_signal()
+    # Before the other process begins: where there is no Temporal, one error is enough.
+    client = await connected(settings)
     ours, theirs = divided(settings)
     async with AsyncExitStack() as running:
         if theirs is not None:
             # Whoever sees something through may need a turn within the rate limit: the other one ends last.
             await running.enter_async_context(Beside(theirs))
-        await serve(ours, stop, ready)
+        await serve(client, ours, stop, ready)

@@ -8,7 +8,9 @@ import signal
 from collections.abc import Callable
 
 import structlog
+from temporalio.client import Client
 
+from edgeshift.runtime.process_name import process_name
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import connect, ensure_search_attributes
 from edgeshift.stores.archive import Archive
@@ -43,10 +45,19 @@ def stop_signal() -> asyncio.Event:
     return stop
 
 
-async def serve(settings: Settings, stop: asyncio.Event, ready: Callable[[], None] | None = None) -> None:
-    """Serve the task queues of these settings until ``stop``. Raises TemporalError."""
-    client = await connect(settings.temporal)
+async def connected(settings: Settings) -> Client:
+    """A client of the settings' Temporal by a name of its own; the search attributes are there. Raises
+    TemporalError, SecretRefError.
+    """
+    client = await connect(settings.temporal, identity=process_name())
     await ensure_search_attributes(client)
+    return client
+
+
+async def serve(
+    client: Client, settings: Settings, stop: asyncio.Event, ready: Callable[[], None] | None = None
+) -> None:
+    """Serve the task queues of these settings until ``stop``. Raises RootsError, ArchiveError."""
     queues = ",".join(queue.short for queue in settings.worker.served)
     roots = roots_of(settings)
     pen = pen_of(settings, roots)

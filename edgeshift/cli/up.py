@@ -93,19 +93,31 @@ async def _stay(
         folder, fleet=fleet, time_scale=time_scale, clock=clock, workers=workers, ui=ui, say=say
     ) as running:
         say("waiting until a worker polls")
-        await _until_polled(stop, running)
-        if shell.as_json:
-            shell.print_json(_as_json(running))
-        else:
-            _introduce(shell, running)
+        await _present(shell, stop, running)
         await _until(stop, running)
         say("stopping: steps in flight finish; the rest continues at the next start")
     say("stopped")
 
 
-async def _until_polled(stop: asyncio.Event, running: Stack) -> None:
+async def _present(shell: Shell, stop: asyncio.Event, running: Stack) -> None:
+    """Say where everything is once it can be used, or that it cannot yet."""
+    from rich.text import Text
+
+    polled = await _until_polled(stop, running)
+    if shell.as_json:
+        shell.print_json(_as_json(running))
+    else:
+        _introduce(shell, running)
+    if not polled and not stop.is_set():
+        text = "no worker serves every task queue yet; campaigns wait until one does"
+        warning = Text.assemble(("warning: ", "yellow"), f"{text} (logs: {running.places.logs})")
+        shell.errors.print(warning, soft_wrap=True)
+
+
+async def _until_polled(stop: asyncio.Event, running: Stack) -> bool:
     """Wait until every task queue is polled, so that whoever types the next command is not told that no
     worker is there; for so long at most, since a worker that does not start is started again meanwhile.
+    Whether they are.
     """
     from temporalio.service import RPCError
 
@@ -118,8 +130,9 @@ async def _until_polled(stop: asyncio.Event, running: Stack) -> None:
     while not stop.is_set() and asyncio.get_running_loop().time() < limit:
         with contextlib.suppress(RPCError):
             if all([await polling(client, queue) for queue in Queue]):
-                return
+                return True
         await asyncio.sleep(0.2)
+    return False
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -5,9 +5,7 @@ quota knows of held calls.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
@@ -37,6 +35,7 @@ from edgeshift.rate_limit.others import Seen
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
 from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
+from edgeshift.runtime.process_name import process_name
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import is_missing, memo_has, memo_value_of
 
@@ -60,13 +59,14 @@ def terms_of(spec: CampaignSpec) -> PaceTerms:
 
 
 class Quotas:
-    """The pacers of one process, one a user, over the quota workflows of all users. ``address``: the name of
-    the address that it calls from, whose limit has a quota of its own.
+    """The pacers of one process, one a user, over the quota workflows of all users. ``holder``: what no other
+    process is called there. ``address``: the name of the address that it calls from, whose limit has a quota
+    of its own.
     """
 
     def __init__(self, temporal: Client, holder: str | None = None, *, address: str = "one") -> None:
         self._temporal = temporal
-        self._holder = holder or f"{socket.gethostname()}-{os.getpid()}"
+        self._holder = holder or process_name()
         self._address = address
         self._addresses: dict[tuple[str, PaceTerms], SlotPacer] = {}
         self._pacers: dict[tuple[str, PaceTerms], SlotPacer] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -39,6 +39,7 @@ __all__ = [
     "load_settings",
     "mistake",
     "settings_from",
+    "without_settings",
 ]
 
 PREFIX = "EDGESHIFT_"
@@ -317,12 +318,32 @@ def _nearly_named() -> Iterator[str]:
 _READ_ELSEWHERE = ("user", "env")
 """Keys of variables that the command line reads by itself."""
 
+_OF_THE_MACHINE = ("log", "state_dir", "temporal_cli", "temporal_test_server")
+"""How the keys of settings begin that hold whichever Temporal is meant."""
+
+
+def without_settings(variables: Mapping[str, str]) -> dict[str, str]:
+    """Variables for a process that is told by others which Temporal, archive and roots it has, and what it
+    serves: without those that say that here, a named environment among them. How it logs, and where things
+    are on this machine, stays; so does what is no setting, such as a secret.
+    """
+    return {name: value for name, value in variables.items() if not _says_which(name)}
+
+
+def _says_which(variable: str) -> bool:
+    if (key := _key(variable)) is None or key.startswith(_OF_THE_MACHINE):
+        return False
+    fields = Settings.model_fields
+    return key == "env" or key in fields or key.partition("_")[0] in fields
+
+
+def _key(variable: str) -> str | None:
+    """A variable's name without what edgeshift's begin with, in lower-case letters; None of any other."""
+    return variable[len(PREFIX) :].lower() if variable.upper().startswith(PREFIX) else None
+
 
 def _set_here() -> dict[str, str]:
-    start = len(PREFIX)
-    return {
-        name[start:].lower(): value for name, value in os.environ.items() if name.upper().startswith(PREFIX)
-    }
+    return {key: value for name, value in os.environ.items() if (key := _key(name)) is not None}
 
 
 def _is_group(value: str) -> bool:

@@ -235,6 +235,13 @@ def test_make_demo_runs_the_demo() -> None:
         assert any(line.split("/")[-1] == words for line in told.stdout.splitlines()), told.stdout
 
 
+def test_a_first_run_needs_no_openssh() -> None:
+    """The demo signs by itself: `ssh-keygen` is asked for by tests alone, which compare signatures."""
+    for target, asked in {"demo": False, "demo-esc": False, "demo-log-fields": False, "test": True}.items():
+        told = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert ("ssh-keygen" in told.stdout) is asked, target
+
+
 def test_the_version_of_the_changelog_is_the_projects() -> None:
     """The newest entry is about the version that pyproject.toml has."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

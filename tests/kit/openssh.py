@@ -31,9 +31,9 @@ TOUCHED, VERIFIED = 0x01, 0x04
 
 
 def program() -> str:
-    """`ssh-keygen`, which `make setup` sees to."""
+    """`ssh-keygen`, which `make test` sees to."""
     found = shutil.which("ssh-keygen")
-    assert found, "ssh-keygen is missing: `make setup` installs it, or says what to install"
+    assert found, "ssh-keygen is missing: `make test` installs it, or says what to install"
     return found
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import socket
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 
 import pytest
 from temporalio.api.taskqueue.v1 import PollerInfo
@@ -16,11 +20,14 @@ from edgeshift.authority.held import RootsHeld, held_by, last_told, tell
 from edgeshift.authority.keyring import Keyring
 from edgeshift.authority.loading import RootsFiles, load_roots
 from edgeshift.doctor.check import State
-from edgeshift.doctor.roots_checks import judged, keys_judged, polls_now
+from edgeshift.doctor.roots_checks import check_roots, judged, keys_judged, polls_now
 from edgeshift.operations import archives
 from edgeshift.operations.errors import Refused
+from edgeshift.quota.leases import Quotas
+from edgeshift.runtime.settings import AuthoritySettings, Settings
 from edgeshift.stores.archive import Archive
 from tests.kit import eventually
+from worker import serving
 from worker.roots_told import roots_told
 
 
@@ -165,3 +172,64 @@ def test_roots_that_cannot_be_read_are_told_as_such(tmp_path: Path, ring: Keyrin
     ring.roots.write_text("[")
     assert held_by("a", files, now).state == "unreadable"
     assert held_by("a", None, now).state == "none"
+
+
+@pytest.fixture
+def in_containers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes as they are in containers with the machine's network: each the first one of the same host."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    monkeypatch.setattr(socket, "gethostname", lambda: "host")
+
+
+@pytest.mark.usefixtures("in_containers")
+async def test_doctor_tells_workers_of_one_machine_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What one says of its roots does not stand for the others, in containers neither."""
+    polls: list[PollerInfo] = []
+
+    async def connected(_: object, *, identity: str | None = None) -> SimpleNamespace:
+        poller = PollerInfo(identity=identity or f"{os.getpid()}@{socket.gethostname()}")
+        poller.last_access_time.FromDatetime(datetime.now(UTC))
+        polls.append(poller)
+        return SimpleNamespace(identity=poller.identity)
+
+    async def done(_: object) -> None:
+        return None
+
+    async def polling(_: object, queue: object) -> list[PollerInfo]:
+        return polls
+
+    monkeypatch.setattr(serving, "connect", connected)
+    monkeypatch.setattr(serving, "ensure_search_attributes", done)
+    monkeypatch.setattr(serving, "workers", lambda *_: nullcontext())
+    monkeypatch.setattr(serving, "keep_loaded", lambda: None)
+    monkeypatch.setattr("edgeshift.doctor.roots_checks.polling", polling)
+    monkeypatch.setattr("edgeshift.doctor.roots_checks.TOLD_WITHIN", timedelta())
+    archive, stop, running = Archive(tmp_path / "archive"), asyncio.Event(), []
+    for name in ("ours", "theirs"):
+        ring = Keyring(tmp_path / name)
+        ring.make()
+        authority = AuthoritySettings(roots=ring.roots, worker_key=ring.worker())
+        settings = Settings(archive_url=str(tmp_path / "archive"), authority=authority)
+        client = await serving.connected(settings)
+        running.append(asyncio.create_task(serving.serve(client, settings, stop)))
+
+    async def told() -> bool:
+        return len([key async for key in archive.list("workers")]) == 2
+
+    try:
+        await eventually(told, 10, "both say which roots they have")
+        checks = await check_roots(cast(Client, None), Settings(archive_url=str(tmp_path / "archive")))
+    finally:
+        stop.set()
+        await asyncio.gather(*running)
+    assert [check.state for check in checks] == [State.FAILED, State.OK]
+    assert checks[0].text.startswith("the workers do not agree: ")
+
+
+@pytest.mark.usefixtures("in_containers")
+async def test_the_quota_tells_workers_of_one_machine_apart() -> None:
+    """What one has called is no call of a stranger by what another one saw."""
+    client = await Client.connect("127.0.0.1:9", lazy=True)
+    assert Quotas(client)._holder != Quotas(client)._holder

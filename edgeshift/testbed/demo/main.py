@@ -50,7 +50,8 @@ async def run_demo(
 ) -> bool:
     """Run an area's demo; whether every rule held and every outcome was seen.
 
-    Writes its result and its report into ``out``. Raises StackError where the stack cannot run.
+    Writes its result and its report into ``out``. Raises StackError where the stack cannot run. The state is
+    kept where that was asked for, and where the demo fails: errors name its logs.
     """
     _end_as_by_ctrl_c()
     console = SafeConsole(no_color=console.no_color, stderr=console.stderr, quiet=console.quiet, record=True)
@@ -80,9 +81,11 @@ async def run_demo(
             held = await _run(console, teller, running, part, arranged, out, began)
             if keep:
                 teller.say(f"the state is kept: edgeshift up --folder {folder} shows it")
-    except BaseException:
+    except BaseException as ends:
         # No report names them.
         _remove(tickets)
+        # Being stopped is no failure, and before there is a fleet nothing is logged.
+        keep = keep or (isinstance(ends, Exception) and _is_demos(folder))
         raise
     finally:
         if not keep:
@@ -160,11 +163,16 @@ def _remove(tickets: Path) -> None:
         tickets.rmdir()
 
 
+def _is_demos(folder: Path) -> bool:
+    """Whether it is the state of a demo's stack."""
+    return (folder / "fleet.json").exists()
+
+
 def _begin_anew(folder: Path) -> None:
     """Remove what an earlier demo left. Raises StackError where the folder is something else."""
     if not folder.exists():
         return
-    if not (folder / "fleet.json").exists() and any(folder.iterdir()):
+    if not _is_demos(folder) and any(folder.iterdir()):
         raise StackError(f"{folder} is not an earlier demo's", "move it away, or name another --out")
     shutil.rmtree(folder)
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from edgeshift.runtime.child_processes import end_gently
 from edgeshift.runtime.parent_death import tied_to_parent
+from edgeshift.runtime.settings import without_settings
 
 
 class Child:
-    """One child process. ``name`` is what its log file is called.
+    """One child process. ``name`` is what its log file is called. ``environment``: which Temporal, archive
+    and roots it has; what this process was told of others does not reach it.
 
     It has a session of its own, so that Ctrl-C reaches the parent alone, which then ends its children in
     order.
@@ -22,8 +24,9 @@ class Child:
         self.name = name
         self.log = logs / f"{name}.log"
         self._command = list(command)
-        self._environment = {**os.environ, **environment}
+        self._environment = {**without_settings(os.environ), **environment}
         self._process: asyncio.subprocess.Process | None = None
+        self._begins = 0
 
     @property
     def pid(self) -> int | None:
@@ -38,6 +41,7 @@ class Child:
     async def start(self) -> None:
         """Start it; what it prints goes to the end of its log."""
         with self.log.open("ab") as log:
+            self._begins = log.tell()
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
                 env=self._environment,
@@ -64,8 +68,20 @@ class Child:
 
     def last_words(self, lines: int = 5) -> str:
         """The end of its log, for an error message."""
+        return "\n".join(self._logged()[-lines:])
+
+    def ended_with(self) -> str:
+        """In a line, why it ended: the error that it has logged last since its last start, or else its last
+        line.
+        """
+        logged = self._logged(self._begins)
+        errors = [line for line in logged if line.startswith("error: ")]
+        return next(reversed(errors or logged), "")
+
+    def _logged(self, begins: int = 0) -> list[str]:
         try:
-            text = self.log.read_text(errors="replace")
+            with self.log.open("rb") as log:
+                log.seek(begins)
+                return log.read().decode(errors="replace").strip().splitlines()
         except OSError:
-            return ""
-        return "\n".join(text.strip().splitlines()[-lines:])
+            return []

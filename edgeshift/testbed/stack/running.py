@@ -197,8 +197,8 @@ async def _keep_running(child: Child, say: Say) -> None:
     """
     while True:
         code = await child.wait()
-        last = child.last_words(1)[:200]
-        said = f": {last}" if last else ""
+        why = child.ended_with()[:200]
+        said = f": {why}" if why else ""
         say(f"{child.name} ended with {code}{said}; starting it again (its log: {child.log})")
         await asyncio.sleep(RESTART_AFTER)
         await child.start()
