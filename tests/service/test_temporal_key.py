@@ -27,23 +27,12 @@ async def test_a_worker_goes_on_with_the_key_that_was_put_into_the_file(
     file.write_text("first-hush-hush\n")
     client = await Client.connect("127.0.0.1:9", lazy=True, api_key="first-hush-hush")
 
-    async def connected(*_: Any, **__: Any) -> Client:
-        return client
-
-    async def nothing(*_: Any) -> None:
-        return None
-
     @contextlib.asynccontextmanager
     async def no_workers(*_: Any) -> AsyncIterator[None]:
         yield
 
-    for name, value in (
-        ("connect", connected),
-        ("ensure_search_attributes", nothing),
-        ("workers", no_workers),
-        ("keep_loaded", lambda: None),
-    ):
-        monkeypatch.setattr(serving, name, value)
+    monkeypatch.setattr(serving, "workers", no_workers)
+    monkeypatch.setattr(serving, "keep_loaded", lambda: None)
     monkeypatch.setattr(renewed_key, "EVERY", 0.02)
     monkeypatch.setenv("EDGESHIFT_TEMPORAL_API_KEY", f"file:{file}")
     monkeypatch.setenv("EDGESHIFT_STATE_DIR", str(tmp_path))
@@ -53,7 +42,7 @@ async def test_a_worker_goes_on_with_the_key_that_was_put_into_the_file(
 
     stop, ready = asyncio.Event(), asyncio.Event()
     with structlog.testing.capture_logs() as logged:
-        serve = asyncio.create_task(serving.serve(load_settings(), stop, ready.set))
+        serve = asyncio.create_task(serving.serve(client, load_settings(), stop, ready.set))
         await ready.wait()
         file.write_text("second-hush-hush\n")
         await eventually(lambda: has("second-hush-hush"), 5, "the new key")
