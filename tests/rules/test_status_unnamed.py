@@ -41,9 +41,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[CampaignSummary | None]:
 
     async def known(*_: object) -> Known:
         start = cast(CampaignStart, START)
-        return Known(
-            start, said[-1], {}, WorkflowExecutionStatus.RUNNING, "" if said[-1] else "nobody answers"
-        )
+        trouble = "" if said[-1] else "nobody answers"
+        return Known(start, said[-1], {}, WorkflowExecutionStatus.RUNNING, "run", trouble)
 
     @asynccontextmanager
     async def temporal(_: Shell) -> AsyncIterator[None]:
