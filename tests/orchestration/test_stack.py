@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
+from edgeshift.cli.up import _until_polled
 from edgeshift.testbed.invariants.service import load_journal
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
 from edgeshift.testbed.stack import (
@@ -109,6 +110,16 @@ async def test_a_killed_simulator_and_a_killed_worker_are_started_again(tmp_path
             while not there:
                 await asyncio.sleep(0.2)
                 there = await answers(running)
+
+
+async def test_a_stack_is_served_whatever_temporal_is_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A named environment, TLS and the queues of another worker are none of its own worker's."""
+    for name, value in {"ENV": "staging", "TEMPORAL_TLS": "true", "WORKER_QUEUES": "changes"}.items():
+        monkeypatch.setenv(f"EDGESHIFT_{name}", value)
+    async with stack(tmp_path, fleet=small_fleet(), workers=1) as running:
+        assert await _until_polled(asyncio.Event(), running)
 
 
 async def until_another(child: Child, before: int | None) -> None:
