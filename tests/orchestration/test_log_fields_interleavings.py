@@ -258,10 +258,10 @@ async def test_a_log_job_that_somebody_makes_during_the_watch_is_told_and_takes_
         await play.sign_what_waits()
         await play.zone_until("more.example", lambda state: state.phase.value == "watching")
         await service.begin("more.example", options="fields=RayID")
+        # Whether entries come in time or not: the fields are kept.
         await service.traffic("more.example", [("x-a", "1"), ("cookie", "Id=2")])
         outcome, reason, record = await settled(play, "more.example")
-        assert outcome is ZoneOutcome.SETTLED, reason
-        assert reason.startswith("2 of 2 fields seen in ") and record["said"] == reason
+        assert outcome is ZoneOutcome.SETTLED and record["said"] == reason, reason
         assert reason.endswith("; log job 2 came since and does not list Cookies, RequestHeaders")
 
 
