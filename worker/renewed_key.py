@@ -5,13 +5,13 @@ while it runs. TLS files are read once, when it connects.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import structlog
 from temporalio.client import Client
 
+from edgeshift.runtime.meanwhile import meanwhile
 from edgeshift.runtime.settings import SecretRef, SecretRefError, TemporalSettings
 
 log = structlog.get_logger("edgeshift.worker")
@@ -30,13 +30,8 @@ async def key_renewed(client: Client, settings: TemporalSettings) -> AsyncIterat
     if settings.api_key is None:
         yield
         return
-    looking = asyncio.create_task(_keep_looking(client, settings.api_key))
-    try:
+    async with meanwhile(_keep_looking(client, settings.api_key)):
         yield
-    finally:
-        looking.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await looking
 
 
 async def _keep_looking(client: Client, reference: SecretRef) -> None:

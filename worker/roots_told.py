@@ -5,7 +5,6 @@ gone: people with an archive in which no worker has said it are refused (edgeshi
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ import structlog
 
 from edgeshift.authority.held import TOLD_WITHIN, RootsHeld, held_by, tell
 from edgeshift.authority.loading import RootsFiles
+from edgeshift.runtime.meanwhile import meanwhile
 from edgeshift.stores.archive import Archive, ArchiveError
 
 log = structlog.get_logger("edgeshift.worker")
@@ -29,13 +29,8 @@ async def roots_told(
     """Say it for as long as the block runs. An archive that cannot be written now is tried again. ``key``:
     the identifier of the worker's own key, if it has one.
     """
-    telling = asyncio.create_task(_keep_telling(identity, roots, archive, key))
-    try:
+    async with meanwhile(_keep_telling(identity, roots, archive, key)):
         yield
-    finally:
-        telling.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await telling
 
 
 async def _keep_telling(identity: str, roots: RootsFiles | None, archive: Archive, key: str) -> None:

@@ -16,6 +16,7 @@ from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_cam
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
+from edgeshift.runtime.meanwhile import meanwhile
 from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
@@ -144,13 +145,8 @@ async def _steer(
 
     act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
     await _check_archive(shell, client, campaign, verb)
-    waiting = asyncio.create_task(_tell_meanwhile(shell, client, campaign, verb))
-    try:
+    async with meanwhile(_tell_meanwhile(shell, client, campaign, verb)):
         answer = await act(client, campaign, by=by, reason=reason, pen=pen)
-    finally:
-        waiting.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await waiting
     in_flight, in_validation = await _names_left(shell, client, campaign, answer)
     return Steered(
         **common(shell, verb, campaign, by, reason),

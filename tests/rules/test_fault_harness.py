@@ -266,6 +266,12 @@ def test_verdicts_are_kept_for_the_code_that_they_are_about(tmp_path: Path) -> N
     kept.keep("waf/1", Verdict(zone_schedules=7))
     assert kept.verdict("waf/1") == Verdict(zone_schedules=7)
     assert kept.verdict("waf/2") is None
+    at = kept.folder_of("waf/1")
+    kept.keep("waf/1", Verdict(not_final=[f"z2: failed, {at}/state/archive: damaged"], complaints=["late"]))
+    # On another machine nothing lies there.
+    assert kept.verdict("waf/1") == Verdict(
+        not_final=["z2: failed, state/archive: damaged"], complaints=["late"]
+    )
     kept.code = "another"
     assert kept.verdict("waf/1") is None
 

@@ -87,9 +87,16 @@ class Kept:
         return self.folder / "played" / _file_name(identifier)
 
     def keep(self, identifier: str, verdict: Verdict) -> None:
-        """Keep a verdict; whole or not at all."""
+        """Keep a verdict; whole or not at all. Where it was played is left out of its words: verdicts are
+        read on other machines, too.
+        """
         path = self._path(identifier)
-        played = Played(id=identifier, code=self.code, verdict=verdict)
+        here = f"{self.folder_of(identifier)}/"
+        said = {
+            name: [text.replace(here, "") for text in getattr(verdict, name)]
+            for name in ("not_final", "complaints")
+        }
+        played = Played(id=identifier, code=self.code, verdict=verdict.model_copy(update=said))
         fresh = path.with_suffix(".new")
         fresh.write_text(played.model_dump_json(indent=1) + "\n")
         fresh.replace(path)
