@@ -118,6 +118,10 @@ class Campaign:
                 raise mistake
             if state.too_long and not state.takes_back:
                 await self._leave()
+                if state.takes_back and workflow.patched("holders-are-told-before-it-leaves"):
+                    # Somebody paused it as it left: the next run would not tell whoever holds a permit.
+                    self._begin_tasks()
+                    continue
                 onward = state.start.model_copy(update={"carried": state.carried(), "again": None})
                 workflow.continue_as_new(args=onward.arguments(), memo=self._publisher.memo())
 
