@@ -27,7 +27,7 @@ _MORE = ("authority", "ui", "campaign")
 class FoundStack(NamedTuple):
     """What a running stack's ``stack.json`` says, as far as it is needed here.
 
-    It is read here and not by edgeshift.stack, since importing that costs each verb half a second.
+    It is read here and not by edgeshift.testbed.stack, since importing that costs each verb half a second.
     """
 
     address: str

@@ -88,11 +88,11 @@ class TemporalSettings(BaseModel):
     ui: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")] | None = None
     """Where Temporal's web pages are, for `edgeshift open ui`."""
     cli: Path | None = None
-    """The CLI for the embedded server; read by edgeshift.binaries."""
+    """The CLI for the embedded server; read by edgeshift.testbed.temporal_server.binaries."""
     cli_sha256: str | None = None
-    """What its SHA-256 has to be; read by edgeshift.binaries."""
+    """What its SHA-256 has to be; read by edgeshift.testbed.temporal_server.binaries."""
     test_server: Path | None = None
-    """The time-skipping test server; read by edgeshift.test_server."""
+    """The time-skipping test server; read by edgeshift.testbed.temporal_server.time_skipping."""
 
     @property
     def encrypted(self) -> bool:

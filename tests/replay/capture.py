@@ -45,6 +45,7 @@ from tests.replay.capture_waiting import (
     halted,
     looked_late,
     missed,
+    paused_as_it_leaves,
     put_back,
 )
 from tests.replay.keeping import HISTORIES, is_in, keep
@@ -250,6 +251,7 @@ async def main() -> None:
         missed,
         ended_in_its_batch,
         looked_late,
+        paused_as_it_leaves,
         put_back,
         shared,
         four,

@@ -12,10 +12,11 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import assessment_id, campaign_id
 from edgeshift.operations import assess
 from tests.harness.aimed.scene import Stalled
-from tests.kit import fleet_of, scene
+from tests.kit import eventually, fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import staged, zone
 from tests.kit.held_late import held_late
+from tests.kit.left_paused import left_paused
 from tests.kit.missed import missed_while_looked_at
 from tests.kit.put_back import say_twice
 from tests.kit.signing import Roster
@@ -80,6 +81,18 @@ async def looked_late(client: Client, folder: Path) -> None:
         await play.sign_everything(120)
         await play.result()
         await keep("campaign-held-late", play.campaign)
+
+
+async def paused_as_it_leaves(client: Client, folder: Path) -> None:
+    """The run of a campaign that was paused as it left, and stays until the holder of a permit is told."""
+    async with left_paused(client, folder) as (play, run):
+        left = client.get_workflow_handle(play.campaign.id, run_id=run)
+
+        async def over() -> bool:
+            return (await left.describe()).close_time is not None
+
+        await eventually(over, 60, "the run ends")
+        await keep("campaign-paused-as-it-leaves", left)
 
 
 async def put_back(client: Client, folder: Path) -> None:

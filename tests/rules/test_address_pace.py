@@ -11,10 +11,10 @@ import pytest
 from edgeshift.rate_limit.address import ByAddress, address_terms
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import NoLease
-from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.slots import SlotBook, lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.rate_limit.unpaced import Unpaced
+from tests.kit.local_pacing import LocalPacer
 from tests.service.test_full_pace import fullest
 from tests.service.test_pacing import skipping
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.terms import PaceTerms
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, ServiceError
 from edgeshift.testbed.simulator.faults import FaultSpec
 from edgeshift.testbed.simulator.options import RateLimit
+from tests.kit.local_pacing import LocalPacer
 from tests.service.client_scene import scene, until_state
 
 AFTER = {"effect": "after"}

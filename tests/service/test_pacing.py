@@ -14,10 +14,10 @@ import pytest
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.circuit import OpenCircuit, Trouble, held
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease
-from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
+from tests.kit.local_pacing import LocalPacer
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):

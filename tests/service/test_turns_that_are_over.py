@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from edgeshift.messages import ChangeStatus
-from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
@@ -18,6 +17,7 @@ from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.transport import Call, Received
 from edgeshift.stores.archive import Archive
+from tests.kit.local_pacing import LocalPacer
 from tests.service.gate_kit import gate
 from tests.service.test_full_pace import fullest
 from tests.service.test_pacing import skipping

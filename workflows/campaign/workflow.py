@@ -108,6 +108,12 @@ class Campaign:
         """
         return not self._state.closed and workflow.patched("begun-at-the-close-goes-on")
 
+    def _stays(self) -> bool:
+        """Whether permits are being taken back, as where somebody paused it as it left: the next run would
+        not tell whoever holds one.
+        """
+        return self._state.takes_back and workflow.patched("holders-are-told-before-it-leaves")
+
     async def _until_closed(self) -> None:
         state = self._state
         while not state.closed:
@@ -118,6 +124,9 @@ class Campaign:
                 raise mistake
             if state.too_long and not state.takes_back:
                 await self._leave()
+                if self._stays():
+                    self._begin_tasks()
+                    continue
                 onward = state.start.model_copy(update={"carried": state.carried(), "again": None})
                 workflow.continue_as_new(args=onward.arguments(), memo=self._publisher.memo())
 
