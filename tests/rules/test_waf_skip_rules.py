@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -108,6 +109,25 @@ def test_a_page_rule_about_something_else_that_comes_first_leaves_the_waf_on_the
     assert proposed(earlier("*", status="disabled")) == [whole]
     assert proposed({**earlier("shop.example/api/*"), "priority": -1}) == [whole]
     assert whole in proposed(earlier("*shop.example/api/*", {"id": "disable_security"}))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_the_skip_rule_of_a_later_page_rule_excepts_an_earlier_one_may_turn_off(
+    order: tuple[int, ...],
+) -> None:
+    """Two page rules of one pattern, and between them one that leaves the WAF on for a part of it: it does
+    nothing, since the first turns the WAF off there. In whatever order they are listed.
+    """
+    off = page("shop.example/*")
+    pages = [{**off, "priority": 3}, earlier("shop.example/api/*"), {**off, "priority": 1}]
+    read = Reading(check={}, config=body(execute()), page_rules=[pages[place] for place in order])
+    found = propose(read)
+    assert [rule.get("expression") for rule in found.body["rules"]] == [
+        '(lower(http.host) eq "shop.example")',
+        "true",
+    ]
+    again = propose(read.model_copy(update={"config": found.body}))
+    assert again.body == found.body and again.additions == ()
 
 
 def test_one_that_comes_first_and_that_no_rule_can_say_blocks_the_zone() -> None:

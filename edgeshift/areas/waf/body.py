@@ -25,7 +25,7 @@ from edgeshift.areas.waf.page_rules import (
     Unwritable,
     covered,
     fits_all,
-    not_off_before,
+    off_but_for,
     skip_rule,
     turns_off,
 )
@@ -118,11 +118,8 @@ def propose(
         body["rules"].insert(0, skip)
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
     others = not_of_firewall_rules(reading.firewall_rules, body["rules"]) if reading.page_rules else []
-    for rule in reading.page_rules:
-        if not (turned_off := turns_off(rule)):
-            continue
-        description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
-        excepted = not_off_before(rule, reading)
+    for rule, excepted in off_but_for(reading):
+        description = f"Page rule {rule.get('id', '')}: {', '.join(turns_off(rule))}"
         if any(fits_all(pattern) for pattern in excepted):
             continue
         for pattern in page_rule_patterns(rule):

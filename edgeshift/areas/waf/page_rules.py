@@ -5,7 +5,7 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
@@ -88,19 +88,19 @@ def turns_off(rule: Mapping[str, Any]) -> list[PageRuleEffect]:
     return sorted(_OFF.intersection(page_rule_effects(rule)))
 
 
-def not_off_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
-    """The patterns of active page rules that do not turn the WAF off and come before ``rule``: by their
-    higher priority, or earlier in the list. Only the first one that fits a URL takes effect, whatever it is
-    about (docs/service.md §2.4): there ``rule`` does not.
+def off_but_for(reading: Reading) -> Iterator[tuple[Mapping[str, Any], list[str]]]:
+    """The active page rules that turn the WAF off, each with the patterns of those before it that do not: by
+    falling priority, and as they are listed where that is the same. Only the first one that fits a URL takes
+    effect, whatever it is about (docs/service.md §2.4): there the one that turns the WAF off does not.
+
+    So what a later one of the same pattern is to except has all that an earlier one is to.
     """
-    ordered = sorted(reading.page_rules, key=_priority, reverse=True)
-    before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
-    return [
-        pattern
-        for other in before
-        if is_active(other) and not turns_off(other)
-        for pattern in page_rule_patterns(other)
-    ]
+    before: list[str] = []
+    for rule in sorted(reading.page_rules, key=_priority, reverse=True):
+        if turns_off(rule):
+            yield rule, list(before)
+        elif is_active(rule):
+            before += page_rule_patterns(rule)
 
 
 def _priority(rule: Mapping[str, Any]) -> float:
