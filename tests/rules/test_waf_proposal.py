@@ -96,7 +96,7 @@ def test_other_page_rules_add_nothing(rule: Json) -> None:
 def test_every_url_of_a_page_rule_is_kept_off_but_those_that_an_earlier_one_turns_on() -> None:
     """Each target has its skip rule; the first page rule that fits a URL is the one that counts."""
     off = {**page("*a.example/*"), "priority": 1}
-    off["targets"] = [*off["targets"], {"constraint": {"value": "b.example/*"}}]
+    off["targets"] = [*off["targets"], {"constraint": {"value": "a.example/*"}}]
     on = {**page("a.example/pay*", {"id": "waf", "value": "on"}), "priority": 2}
     found = propose(Reading(check={}, config=body(execute()), page_rules=[off, on])).body["rules"]
     excepted = 'not ((lower(http.host) eq "a.example") and (starts_with(lower(http.request.uri), "/pay")))'

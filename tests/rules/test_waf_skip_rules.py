@@ -33,9 +33,9 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
     found = propose(Reading(check={}, config=body(execute()), page_rules=[odd]), (), PUBLIC_2025_04)
     expression = '(lower(http.host) eq "shop.example") and (http.request.uri wildcard "/a*b")'
     assert found.body["rules"][0]["expression"] == expression and not found.unwritable
-    on = {**page("a*z.example/*", {"id": "waf", "value": "on"}), "priority": 9}
+    on = {**page("s*p.example/*", {"id": "waf", "value": "on"}), "priority": 9}
     found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
-    assert (found.body, found.unwritable) == (body(execute()), ("a*z.example/*",))
+    assert (found.body, found.unwritable) == (body(execute()), ("s*p.example/*",))
     theirs = skipping('http.request.full_uri wildcard "http*://shop.example/a*b"')
     config = body(theirs, execute())
     found = propose(Reading(check={}, config=config, page_rules=[odd]))
@@ -138,3 +138,18 @@ def test_one_that_comes_first_and_that_no_rule_can_say_blocks_the_zone() -> None
         )
         found = propose(read)
         assert (found.body, found.unwritable) == (body(execute()), (pattern,))
+
+
+def test_one_that_comes_first_and_fits_none_of_its_urls_is_no_matter() -> None:
+    """Neither where no rule can say it, nor where its URLs could be excepted."""
+    apart = ("other.example/a*b", "shop.example/blog/*/x", "other.example:8443/*", "other.example/*")
+    pages = [page("shop.example/api/*"), *map(earlier, apart)]
+    found = propose(Reading(check={}, config=body(execute()), page_rules=pages))
+    assert not found.unwritable and len(found.additions) == 1
+    assert found.body["rules"][0]["expression"] == (
+        '(lower(http.host) eq "shop.example") and (starts_with(lower(http.request.uri), "/api/"))'
+    )
+    # Of a page rule with two patterns, one alone may be in doubt.
+    pages[0]["targets"] += page("other.example/*")["targets"]
+    found = propose(Reading(check={}, config=body(execute()), page_rules=pages[:2]))
+    assert found.unwritable == ("other.example/a*b",) and len(found.additions) == 1

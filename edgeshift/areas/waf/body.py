@@ -30,6 +30,7 @@ from edgeshift.areas.waf.page_rules import (
     turns_off,
 )
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
+from edgeshift.areas.waf.url_patterns import may_overlap
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
@@ -118,13 +119,14 @@ def propose(
         body["rules"].insert(0, skip)
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
     others = not_of_firewall_rules(reading.firewall_rules, body["rules"]) if reading.page_rules else []
-    for rule, excepted in off_but_for(reading):
+    for rule, before in off_but_for(reading):
         description = f"Page rule {rule.get('id', '')}: {', '.join(turns_off(rule))}"
-        if any(fits_all(pattern) for pattern in excepted):
+        if any(fits_all(pattern) for pattern in before):
             continue
         for pattern in page_rule_patterns(rule):
             if covered(pattern, others):
                 continue
+            excepted = [other for other in before if may_overlap(pattern, other)]
             try:
                 skip = skip_rule(pattern, description, excepted, wildcard=profile.wildcard)
                 if len(skip["expression"].encode()) > profile.longest_expression:

@@ -78,6 +78,67 @@ def _from_the_root(pattern: str) -> str:
     return f"/{pattern}" if re.match(r"\*(?!/)", pattern) else pattern
 
 
+# --- which have a URL in common
+
+
+def may_overlap(one: str, other: str) -> bool:
+    """Whether a URL may fit both patterns; false only where none can.
+
+    What can be written in several ways (percent signs, letters that are not ASCII) is not compared.
+    """
+    if not (one + other).isascii() or "%" in one + other:
+        return True
+    first, second = _schemes_and_text(one), _schemes_and_text(other)
+    return bool(first[0] & second[0]) and _have_a_text(first[1], second[1])
+
+
+def _schemes_and_text(pattern: str) -> tuple[frozenset[str], str]:
+    """The schemes of a pattern's URLs, and a pattern for what follows these: of nothing less, with a port and
+    without one.
+    """
+    scheme, rest = apart(without_case(pattern))
+    host = re.split("[/?]", rest, maxsplit=1)[0]
+    path = rest[len(host) :]
+    if ":" in host:
+        # Whether a pattern without a port fits a URL that has one is not documented. A star before it may
+        # stand for a port as well.
+        host = re.split("[*:]", host, maxsplit=1)[0] + "*"
+    if not path and host.strip("*"):
+        path = "/"
+    elif path.startswith("?"):
+        path = "*"
+    # A star of the scheme may stand for a whole URL, of which the rest is in the query.
+    begin = "*" if "*" in scheme or not host else ""
+    return frozenset({scheme}) if scheme in _SCHEMES else _SCHEMES, f"{begin}{host}{path}"
+
+
+def _have_a_text(one: str, other: str) -> bool:
+    """Whether a text fits both patterns, exactly."""
+    first, second = one.split("*"), other.split("*")
+    if len(first) == 1:
+        return _fits(one, second)
+    if len(second) == 1:
+        return _fits(other, first)
+    # What either has between its stars, a star of the other takes: only the ends count.
+    begins = first[0].startswith(second[0]) or second[0].startswith(first[0])
+    return begins and (first[-1].endswith(second[-1]) or second[-1].endswith(first[-1]))
+
+
+def _fits(text: str, parts: list[str]) -> bool:
+    """Whether a text is these parts, with anything between them: each is taken where it comes first."""
+    if len(parts) == 1:
+        return text == parts[0]
+    begin, *between, end = parts
+    place, last = len(begin), len(text) - len(end)
+    if not text.startswith(begin) or not text.endswith(end):
+        return False
+    for part in between:
+        if (found := text.find(part, place, last)) < 0:
+            return False
+        place = found + len(part)
+    return place <= last
+
+
 # --- what the tests of an expression say
 
 
