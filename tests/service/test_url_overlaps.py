@@ -35,6 +35,7 @@ TOGETHER = [
     ("shop.example:8080/*", "shop.example:8443/*"),
     ("shop.example/x", "shop*ple:84*/x"),
     ("shop.example/b/x", "shop.example:8*/x"),
+    ("shop.example/:84/x", "shop.example*9*:84/x"),
     ("shop.example", "shop.example:8443"),
     ("shop.example/a/*", "*/b"),
     ("shop.example/*", "*other.example/x*y"),
@@ -83,8 +84,9 @@ ported = st.builds(lambda *parts: "".join(parts), loose_schemes, close_hosts, po
 with_ports = [
     (whole, whole.replace(host, f"{host}:{port}", 1) if port else whole)
     for request in close_requests
-    if not has_url(request) and len(request["http.request.uri"]) < 4
-    for whole, host in ((request["http.request.full_uri"], request["http.host"]),)
+    if not has_url(request)
+    for whole, host in ((str(request["http.request.full_uri"]), str(request["http.host"])),)
+    if len(whole) < 14
     for port in ("", "84", "80")
 ]
 

@@ -27,6 +27,7 @@ from edgeshift.areas.waf.page_rules import (
     fits_all,
     off_but_for,
     skip_rule,
+    skipped_whole,
     turns_off,
 )
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
@@ -124,7 +125,7 @@ def propose(
         if any(fits_all(pattern) for pattern in before):
             continue
         for pattern in page_rule_patterns(rule):
-            if covered(pattern, others):
+            if covered(pattern, others, before):
                 continue
             excepted = [other for other in before if may_overlap(pattern, other)]
             try:
@@ -134,6 +135,8 @@ def propose(
             except Unwritable as why:
                 unwritable.append(why.pattern)
                 too_long += [why.pattern] if isinstance(why, TooLong) else []
+                continue
+            if skip["expression"] in skipped_whole(others):
                 continue
             body["rules"].insert(0, skip)
             others.insert(0, skip)

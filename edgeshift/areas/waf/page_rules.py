@@ -5,7 +5,7 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -199,12 +199,12 @@ def _quoted(text: str) -> str:
 # --- recognising those of the service
 
 
-def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
+def covered(pattern: str, rules: Iterable[Mapping[str, Any]], before: Sequence[str] = ()) -> bool:
     """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone, comes
-    before every managed ruleset that is run, and skips all of them. In doubt it is not covered, and one skip
-    rule more is proposed.
+    before every managed ruleset that is run, and skips all of them. It may except the patterns ``before``, of
+    page rules that come first. In doubt it is not covered, and one skip rule more is proposed.
     """
-    return any(_holds(expression, pattern) for expression in skipped_whole(rules))
+    return any(_holds(expression, pattern, before) for expression in skipped_whole(rules))
 
 
 def skipped_whole(rules: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -245,5 +245,5 @@ def _parameters(rule: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _holds(expression: str, pattern: str) -> bool:
-    return expression.strip("() ") == "true" or is_about(expression, pattern)
+def _holds(expression: str, pattern: str, before: Sequence[str]) -> bool:
+    return expression.strip("() ") == "true" or is_about(expression, pattern, before)
