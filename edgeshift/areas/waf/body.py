@@ -18,7 +18,7 @@ from edgeshift.areas.waf.answers import (
     Reading,
     page_rule_patterns,
 )
-from edgeshift.areas.waf.bypass_rules import missing_skips, not_of_firewall_rules
+from edgeshift.areas.waf.bypass_rules import missing_skips
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import (
     TooLong,
@@ -119,13 +119,12 @@ def propose(
     for identifier, skip in missing_skips(reading.firewall_rules, body["rules"]):
         body["rules"].insert(0, skip)
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
-    others = not_of_firewall_rules(reading.firewall_rules, body["rules"]) if reading.page_rules else []
     for rule, before in off_but_for(reading):
         description = f"Page rule {rule.get('id', '')}: {', '.join(turns_off(rule))}"
         if any(fits_all(pattern) for pattern in before):
             continue
         for pattern in page_rule_patterns(rule):
-            if covered(pattern, others, before):
+            if covered(pattern, body["rules"], before):
                 continue
             excepted = [other for other in before if may_overlap(pattern, other)]
             try:
@@ -136,10 +135,9 @@ def propose(
                 unwritable.append(why.pattern)
                 too_long += [why.pattern] if isinstance(why, TooLong) else []
                 continue
-            if skip["expression"] in skipped_whole(others):
+            if skip["expression"] in skipped_whole(body["rules"]):
                 continue
             body["rules"].insert(0, skip)
-            others.insert(0, skip)
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
     for adjustment in adjustments:
         if adjust(body, adjustment):
