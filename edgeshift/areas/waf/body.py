@@ -136,6 +136,7 @@ def propose(
                 too_long += [why.pattern] if isinstance(why, TooLong) else []
                 continue
             if skip["expression"] in skipped_whole(body["rules"]):
+                # It has exceptions that are read as no pattern, and is edgeshift's own word by word.
                 continue
             body["rules"].insert(0, skip)
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
