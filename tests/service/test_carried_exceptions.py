@@ -83,6 +83,9 @@ def test_a_skip_rule_that_excepts_more_is_not_relied_on(
         ('http.host eq "shop.example" and http.request.uri eq "/x"', True),
         ('http.host eq "shop.example" and not http.request.uri eq "/x"', False),
         ('http.host eq "shop.example" and http.request.uri eq "/x" and not ssl', True),
+        ('http.host eq "shop.example" and starts_with(http.request.uri, "/safe/")', False),
+        ('ssl and http.host eq "shop.example" and starts_with(http.request.uri, "/safe/")', True),
+        ('http.request.uri contains "/api/" and http.request.uri contains "/x"', False),
         ('ip.src eq 192.0.2.1 and http.host eq "shop.example"', False),
     ],
 )
@@ -92,6 +95,7 @@ def test_an_exception_is_one_of_an_earlier_page_rule(excepted: str, relied_on: b
         page_rule("shop.example/*", "off", 1),
         page_rule("shop.example/api/*", "bypass", 2),
         page_rule("shop.example/x", "on", 2),
+        page_rule("https://shop.example/safe/*", "on", 2),
         page_rule("shop.example/late/*", "on", 0),
     ]
     config = skipping(f'(http.host eq "shop.example") and not ({excepted})')

@@ -150,14 +150,14 @@ def _fits(text: str, parts: list[str]) -> bool:
     if len(parts) == 1:
         return text == parts[0]
     begin, *between, end = parts
-    place, last = len(begin), len(text) - len(end)
+    place = len(begin)
     if not text.startswith(begin) or not text.endswith(end):
         return False
     for part in between:
-        if (found := text.find(part, place, last)) < 0:
+        if (found := text.find(part, place)) < 0:
             return False
         place = found + len(part)
-    return place <= last
+    return place <= len(text) - len(end)
 
 
 # --- what the tests of an expression say
