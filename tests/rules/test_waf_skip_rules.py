@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -32,9 +33,9 @@ def test_a_star_in_the_middle_takes_an_operator_that_the_service_may_not_know() 
     found = propose(Reading(check={}, config=body(execute()), page_rules=[odd]), (), PUBLIC_2025_04)
     expression = '(lower(http.host) eq "shop.example") and (http.request.uri wildcard "/a*b")'
     assert found.body["rules"][0]["expression"] == expression and not found.unwritable
-    on = {**page("a*z.example/*", {"id": "waf", "value": "on"}), "priority": 9}
+    on = {**page("s*p.example/*", {"id": "waf", "value": "on"}), "priority": 9}
     found = propose(Reading(check={}, config=body(execute()), page_rules=[page("shop.example/*"), on]))
-    assert (found.body, found.unwritable) == (body(execute()), ("a*z.example/*",))
+    assert (found.body, found.unwritable) == (body(execute()), ("s*p.example/*",))
     theirs = skipping('http.request.full_uri wildcard "http*://shop.example/a*b"')
     config = body(theirs, execute())
     found = propose(Reading(check={}, config=config, page_rules=[odd]))
@@ -110,6 +111,25 @@ def test_a_page_rule_about_something_else_that_comes_first_leaves_the_waf_on_the
     assert whole in proposed(earlier("*shop.example/api/*", {"id": "disable_security"}))
 
 
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_the_skip_rule_of_a_later_page_rule_excepts_an_earlier_one_may_turn_off(
+    order: tuple[int, ...],
+) -> None:
+    """Two page rules of one pattern, and between them one that leaves the WAF on for a part of it: it does
+    nothing, since the first turns the WAF off there. In whatever order they are listed.
+    """
+    off = page("shop.example/*")
+    pages = [{**off, "priority": 3}, earlier("shop.example/api/*"), {**off, "priority": 1}]
+    read = Reading(check={}, config=body(execute()), page_rules=[pages[place] for place in order])
+    found = propose(read)
+    assert [rule.get("expression") for rule in found.body["rules"]] == [
+        '(lower(http.host) eq "shop.example")',
+        "true",
+    ]
+    again = propose(read.model_copy(update={"config": found.body}))
+    assert again.body == found.body and again.additions == ()
+
+
 def test_one_that_comes_first_and_that_no_rule_can_say_blocks_the_zone() -> None:
     """Its URLs could not be excepted, whatever it is about."""
     for pattern in ("shop.example/a*b", "shop.example:8443/*"):
@@ -118,3 +138,18 @@ def test_one_that_comes_first_and_that_no_rule_can_say_blocks_the_zone() -> None
         )
         found = propose(read)
         assert (found.body, found.unwritable) == (body(execute()), (pattern,))
+
+
+def test_one_that_comes_first_and_fits_none_of_its_urls_is_no_matter() -> None:
+    """Neither where no rule can say it, nor where its URLs could be excepted."""
+    apart = ("other.example/a*b", "shop.example/blog/*/x", "other.example:8443/*", "other.example/*")
+    pages = [page("shop.example/api/*"), *map(earlier, apart)]
+    found = propose(Reading(check={}, config=body(execute()), page_rules=pages))
+    assert not found.unwritable and len(found.additions) == 1
+    assert found.body["rules"][0]["expression"] == (
+        '(lower(http.host) eq "shop.example") and (starts_with(lower(http.request.uri), "/api/"))'
+    )
+    # Of a page rule with two patterns, one alone may be in doubt.
+    pages[0]["targets"] += page("other.example/*")["targets"]
+    found = propose(Reading(check={}, config=body(execute()), page_rules=pages[:2]))
+    assert found.unwritable == ("other.example/a*b",) and len(found.additions) == 1

@@ -165,6 +165,14 @@ STARS: list[tuple[list[dict[str, Any]], str]] = [
         [page_rule("shop.example/api/*", "bypass", 1), page_rule("shop.example/*", "off", 2)],
         "https://shop.example/api/x",
     ),
+    (
+        [
+            page_rule("shop.example/*", "off", 1),
+            page_rule("shop.example/api/*", "bypass", 2),
+            page_rule("shop.example/*", "off", 3),
+        ],
+        "https://shop.example/api/x",
+    ),
     ([page_rule("*", "bypass", 2), page_rule("shop.example/*", "off", 1)], "https://shop.example/"),
     (
         [{**page_rule("*", "bypass", 2), "status": "disabled"}, page_rule("shop.example/*", "off", 1)],
@@ -216,6 +224,39 @@ close_requests = [
         "".join, chain(*(product(("x", "y", "/", "?", "x=https://a/"), repeat=n) for n in range(4)))
     )
 ]
+said_whole = st.builds(
+    lambda *parts: "".join(parts), schemes, close_hosts.filter(lambda host: "*" not in host[:-1]), close_paths
+)
+some_pages = st.lists(said_whole, min_size=1, max_size=3).flatmap(
+    lambda some: st.lists(
+        st.builds(
+            page_rule,
+            st.sampled_from(some),
+            st.sampled_from(["off", "off", "on", "bypass"]),
+            st.integers(1, 3),
+        ),
+        max_size=5,
+    )
+)
+
+
+@settings(deadline=None)
+@given(some_pages)
+def test_page_rules_turn_the_new_waf_off_where_they_turned_off_the_previous_one(
+    pages: list[dict[str, Any]],
+) -> None:
+    """In whatever order they are listed, with whatever priorities: all of it, and nothing else."""
+    config = {"name": "default", "rules": skipping("true")[1:]}
+    read = Reading(check={}, config=config, page_rules=[as_read(page) for page in pages])
+    found = propose(read, (), PUBLIC_2025_04)
+    assert not found.unwritable
+    skips = [compile_expression(rule["expression"]) for rule in found.body["rules"][:-1]]
+    previous = PreviousWaf(fleet_zone(page_rules=pages))
+    asked = [request for request in close_requests if not has_url(request)]
+    skipped = [request for request in asked if any(test(request) for test in skips)]
+    assert skipped == [request for request in asked if not previous._runs(request)], found.body
+
+
 tests = st.one_of(
     st.sampled_from(["ssl", "not ssl", "true"]),
     st.builds(

@@ -18,18 +18,20 @@ from edgeshift.areas.waf.answers import (
     Reading,
     page_rule_patterns,
 )
-from edgeshift.areas.waf.bypass_rules import missing_skips, not_of_firewall_rules
+from edgeshift.areas.waf.bypass_rules import missing_skips
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.page_rules import (
     TooLong,
     Unwritable,
     covered,
     fits_all,
-    not_off_before,
+    off_but_for,
     skip_rule,
+    skipped_whole,
     turns_off,
 )
 from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, without_given
+from edgeshift.areas.waf.url_patterns import may_overlap
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part
@@ -117,17 +119,14 @@ def propose(
     for identifier, skip in missing_skips(reading.firewall_rules, body["rules"]):
         body["rules"].insert(0, skip)
         additions.append(f"skip rule for the firewall rule {identifier}, which does not bypass the new WAF")
-    others = not_of_firewall_rules(reading.firewall_rules, body["rules"]) if reading.page_rules else []
-    for rule in reading.page_rules:
-        if not (turned_off := turns_off(rule)):
-            continue
-        description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
-        excepted = not_off_before(rule, reading)
-        if any(fits_all(pattern) for pattern in excepted):
+    for rule, before in off_but_for(reading):
+        description = f"Page rule {rule.get('id', '')}: {', '.join(turns_off(rule))}"
+        if any(fits_all(pattern) for pattern in before):
             continue
         for pattern in page_rule_patterns(rule):
-            if covered(pattern, others):
+            if covered(pattern, body["rules"], before):
                 continue
+            excepted = [other for other in before if may_overlap(pattern, other)]
             try:
                 skip = skip_rule(pattern, description, excepted, wildcard=profile.wildcard)
                 if len(skip["expression"].encode()) > profile.longest_expression:
@@ -136,8 +135,10 @@ def propose(
                 unwritable.append(why.pattern)
                 too_long += [why.pattern] if isinstance(why, TooLong) else []
                 continue
+            if skip["expression"] in skipped_whole(body["rules"]):
+                # It has exceptions that are read as no pattern, and is edgeshift's own word by word.
+                continue
             body["rules"].insert(0, skip)
-            others.insert(0, skip)
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
     for adjustment in adjustments:
         if adjust(body, adjustment):

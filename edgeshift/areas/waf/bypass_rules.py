@@ -44,25 +44,6 @@ def missing_skips(
     return found
 
 
-def not_of_firewall_rules(
-    firewall_rules: Iterable[Mapping[str, Any]], rules: Iterable[Mapping[str, Any]]
-) -> list[Mapping[str, Any]]:
-    """The rules without those skip rules that stand for firewall rules with an exception. What such a one
-    leaves out is its own, and not that of a page rule which comes first: it stands for no page rule.
-    """
-    theirs: set[str] = set()
-    for rule in firewall_rules:
-        if bypasses(rule) and _EXCEPTS.search(bypassed(rule)):
-            theirs |= members(bypassed(rule))
-    return [
-        rule
-        for rule in rules
-        if not theirs
-        or rule.get("action") != "skip"
-        or not members(str(rule.get("expression", ""))) <= theirs
-    ]
-
-
 def bypass_skip(rule: Mapping[str, Any]) -> dict[str, Any]:
     """A rule that keeps the managed rules off what a firewall rule bypasses. Its description does not have
     the firewall rule's identifier: zones that bypass the same have the same rules, and one sign-off.
@@ -99,8 +80,6 @@ def _are_in(own: frozenset[str], skipped: set[str]) -> bool:
 
 
 # --- expressions
-
-_EXCEPTS = re.compile(r"\bnot\b|!")
 
 _TOKEN = re.compile(r'\s+|r(#*)".*?"\1|"(?:[^"\\]|\\.)*"|[(){}\[\],]|\|+|[^\s"(){}\[\],|]+', re.DOTALL)
 

@@ -5,7 +5,7 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -88,19 +88,19 @@ def turns_off(rule: Mapping[str, Any]) -> list[PageRuleEffect]:
     return sorted(_OFF.intersection(page_rule_effects(rule)))
 
 
-def not_off_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
-    """The patterns of active page rules that do not turn the WAF off and come before ``rule``: by their
-    higher priority, or earlier in the list. Only the first one that fits a URL takes effect, whatever it is
-    about (docs/service.md §2.4): there ``rule`` does not.
+def off_but_for(reading: Reading) -> Iterator[tuple[Mapping[str, Any], list[str]]]:
+    """The active page rules that turn the WAF off, each with the patterns of those before it that do not: by
+    falling priority, and as they are listed where that is the same. Only the first one that fits a URL takes
+    effect, whatever it is about (docs/service.md §2.4): there the one that turns the WAF off does not.
+
+    So what a later one of the same pattern is to except has all that an earlier one is to.
     """
-    ordered = sorted(reading.page_rules, key=_priority, reverse=True)
-    before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
-    return [
-        pattern
-        for other in before
-        if is_active(other) and not turns_off(other)
-        for pattern in page_rule_patterns(other)
-    ]
+    before: list[str] = []
+    for rule in sorted(reading.page_rules, key=_priority, reverse=True):
+        if turns_off(rule):
+            yield rule, list(before)
+        elif is_active(rule):
+            before += page_rule_patterns(rule)
 
 
 def _priority(rule: Mapping[str, Any]) -> float:
@@ -199,12 +199,12 @@ def _quoted(text: str) -> str:
 # --- recognising those of the service
 
 
-def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
+def covered(pattern: str, rules: Iterable[Mapping[str, Any]], before: Sequence[str] = ()) -> bool:
     """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone, comes
-    before every managed ruleset that is run, and skips all of them. In doubt it is not covered, and one skip
-    rule more is proposed.
+    before every managed ruleset that is run, and skips all of them. It may except the patterns ``before``, of
+    page rules that come first. In doubt it is not covered, and one skip rule more is proposed.
     """
-    return any(_holds(expression, pattern) for expression in skipped_whole(rules))
+    return any(_holds(expression, pattern, before) for expression in skipped_whole(rules))
 
 
 def skipped_whole(rules: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -245,5 +245,5 @@ def _parameters(rule: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _holds(expression: str, pattern: str) -> bool:
-    return expression.strip("() ") == "true" or is_about(expression, pattern)
+def _holds(expression: str, pattern: str, before: Sequence[str]) -> bool:
+    return expression.strip("() ") == "true" or is_about(expression, pattern, before)

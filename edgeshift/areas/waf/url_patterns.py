@@ -8,7 +8,7 @@ is about no pattern, and one skip rule more is proposed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -37,18 +37,39 @@ def without_case(text: str) -> str:
     return re.sub("[A-Z]+", lambda found: found[0].lower(), text)
 
 
-def is_about(expression: str, pattern: str) -> bool:
-    """Whether an expression holds for every URL of a page rule's pattern, but for those that it excepts: the
-    page rules that come first, whose order the service knows.
+def is_about(expression: str, pattern: str, before: Sequence[str] = ()) -> bool:
+    """Whether an expression holds for every URL of a page rule's pattern, but for those of the patterns
+    ``before``: of page rules that come first. In doubt it does not.
 
     Slashes count: ``/admin*`` has URLs that ``/admin/*`` has not.
     """
-    scheme, rest = apart(pattern)
-    schemes = schemes_of(scheme)
-    host, path = host_and_path(rest)
-    read = _read(expression)
-    about = [one.schemes for one in read if one.host.says(host) and one.path.says(path)]
+    schemes, host, path = _parts(pattern)
+    about = [
+        one.schemes
+        for one in _read(expression)
+        if one.host.says(host)
+        and one.path.says(path)
+        and all(_is_of(excepted, before) for excepted in one.excepted)
+    ]
     return schemes in about or frozenset[str]().union(*about) == schemes
+
+
+def _is_of(excepted: _Urls | None, before: Sequence[str]) -> bool:
+    """Whether what is excepted can be read, and is a pattern of these, or has less than one."""
+    # A path without its query has more URLs than the same text with it, but where its end is anything.
+    if excepted is None or (excepted.path.field == _PATH and not excepted.path.pattern.endswith("*")):
+        return False
+    return any(
+        excepted.schemes <= schemes and excepted.host.says(host) and excepted.path.says(path)
+        for schemes, host, path in map(_parts, before)
+    )
+
+
+@lru_cache(maxsize=512)
+def _parts(pattern: str) -> tuple[frozenset[str], str, str]:
+    """Schemes, host and path of a pattern, once for all the page rules of a zone."""
+    scheme, rest = apart(pattern)
+    return schemes_of(scheme), *host_and_path(rest)
 
 
 def host_and_path(rest: str) -> tuple[str, str]:
@@ -78,6 +99,67 @@ def _from_the_root(pattern: str) -> str:
     return f"/{pattern}" if re.match(r"\*(?!/)", pattern) else pattern
 
 
+# --- which have a URL in common
+
+
+def may_overlap(one: str, other: str) -> bool:
+    """Whether a URL may fit both patterns; false only where none can.
+
+    What can be written in several ways (percent signs, letters that are not ASCII) is not compared.
+    """
+    if not (one + other).isascii() or "%" in one + other:
+        return True
+    first, second = _schemes_and_text(one), _schemes_and_text(other)
+    return bool(first[0] & second[0]) and _have_a_text(first[1], second[1])
+
+
+def _schemes_and_text(pattern: str) -> tuple[frozenset[str], str]:
+    """The schemes of a pattern's URLs, and a pattern for what follows these: of nothing less, with a port and
+    without one.
+    """
+    scheme, rest = apart(without_case(pattern))
+    host = re.split("[/?]", rest, maxsplit=1)[0]
+    path = rest[len(host) :]
+    if ":" in host:
+        # Whether a pattern without a port fits a URL that has one is not documented. A star before it may
+        # stand for a port as well.
+        host = re.split("[*:]", host, maxsplit=1)[0] + "*"
+    if not path and host.strip("*"):
+        path = "/"
+    elif path.startswith("?"):
+        path = "*"
+    # A star of the scheme may stand for a whole URL, of which the rest is in the query.
+    begin = "*" if "*" in scheme or not host else ""
+    return frozenset({scheme}) if scheme in _SCHEMES else _SCHEMES, f"{begin}{host}{path}"
+
+
+def _have_a_text(one: str, other: str) -> bool:
+    """Whether a text fits both patterns, exactly."""
+    first, second = one.split("*"), other.split("*")
+    if len(first) == 1:
+        return _fits(one, second)
+    if len(second) == 1:
+        return _fits(other, first)
+    # What either has between its stars, a star of the other takes: only the ends count.
+    begins = first[0].startswith(second[0]) or second[0].startswith(first[0])
+    return begins and (first[-1].endswith(second[-1]) or second[-1].endswith(first[-1]))
+
+
+def _fits(text: str, parts: list[str]) -> bool:
+    """Whether a text is these parts, with anything between them: each is taken where it comes first."""
+    if len(parts) == 1:
+        return text == parts[0]
+    begin, *between, end = parts
+    place = len(begin)
+    if not text.startswith(begin) or not text.endswith(end):
+        return False
+    for part in between:
+        if (found := text.find(part, place)) < 0:
+            return False
+        place = found + len(part)
+    return place <= len(text) - len(end)
+
+
 # --- what the tests of an expression say
 
 
@@ -87,11 +169,14 @@ class _NotRead(ValueError):
 
 @dataclass(frozen=True)
 class _Test:
-    """That a field fits a pattern. ``folded``: without case, so that the pattern is in lower case."""
+    """That a field fits a pattern. ``folded``: without case, so that the pattern is in lower case. Without a
+    field: that none of the alternatives ``excepted`` holds.
+    """
 
     field: str
     pattern: str
     folded: bool = True
+    excepted: tuple[tuple[_Test, ...], ...] = ()
 
     def says(self, wanted: str) -> bool:
         """Whether it is this pattern of a page rule, which is without case itself: what an expression tests
@@ -105,6 +190,7 @@ class _Urls:
     schemes: frozenset[str]
     host: _Test
     path: _Test
+    excepted: tuple[_Urls | None, ...] = ()
 
 
 @lru_cache(maxsize=512)
@@ -117,7 +203,6 @@ def _read(expression: str) -> tuple[_Urls, ...]:
     return tuple(urls for tests in alternatives if (urls := _urls(tests)) is not None)
 
 
-_EXCEPTED = _Test("", "")
 _HTTPS, _HTTP = _Test("ssl", "https"), _Test("ssl", "http")
 _HOST, _URI, _PATH, _WHOLE = (
     "http.host",
@@ -129,13 +214,16 @@ _FIELDS = frozenset({_HOST, _URI, _PATH, _WHOLE})
 
 
 def _urls(tests: tuple[_Test, ...]) -> _Urls | None:
-    """The URLs for which all these tests hold, or fewer; None where they are not those of a pattern."""
-    said = {test.field: test for test in tests if test is not _EXCEPTED}
-    if not said or len(said) < sum(test is not _EXCEPTED for test in tests):
+    """The URLs for which all these tests hold, but for those that they except; None where they are not those
+    of a pattern.
+    """
+    said = {test.field: test for test in tests if test.field}
+    if not said or len(said) < sum(bool(test.field) for test in tests):
         return None
+    excepted = tuple(_urls(one) for test in tests for one in test.excepted)
     schemes = frozenset({said["ssl"].pattern}) if "ssl" in said else _SCHEMES
     if (whole := said.get(_WHOLE)) is not None:
-        return _of_whole(whole, schemes) if said.keys() <= {_WHOLE, "ssl"} else None
+        return _of_whole(whole, schemes, excepted) if said.keys() <= {_WHOLE, "ssl"} else None
     if _URI in said and _PATH in said:
         return None
     path = said.get(_URI) or said.get(_PATH) or _Test(_URI, "*")
@@ -143,10 +231,10 @@ def _urls(tests: tuple[_Test, ...]) -> _Urls | None:
         # A star of a page rule's may stand for the question mark, and what follows is in the query then.
         return None
     path = _Test(path.field, _from_the_root(path.pattern), path.folded)
-    return _Urls(schemes, said.get(_HOST) or _Test(_HOST, "*"), path)
+    return _Urls(schemes, said.get(_HOST) or _Test(_HOST, "*"), path, excepted)
 
 
-def _of_whole(test: _Test, schemes: frozenset[str]) -> _Urls | None:
+def _of_whole(test: _Test, schemes: frozenset[str], excepted: tuple[_Urls | None, ...]) -> _Urls | None:
     """The same of a pattern for the whole URL, which has a slash after its host."""
     found = re.match(r"([a-z*]+)://", test.pattern)
     rest = test.pattern[found.end() :] if found else test.pattern
@@ -155,7 +243,7 @@ def _of_whole(test: _Test, schemes: frozenset[str]) -> _Urls | None:
     if found:
         schemes &= _named(found[1])
     host, path = host_and_path(rest)
-    return _Urls(schemes, _Test(_HOST, host, test.folded), _Test(_URI, path, test.folded))
+    return _Urls(schemes, _Test(_HOST, host, test.folded), _Test(_URI, path, test.folded), excepted)
 
 
 # --- reading an expression
@@ -205,7 +293,7 @@ class _Reader:
                 return [(_HTTP,)]
             if any(not {test.field for test in tests} & _FIELDS for tests in turned):
                 raise _NotRead
-            return [(_EXCEPTED,)]
+            return [(_Test("", "", excepted=tuple(turned)),)]
         if self._take("("):
             found = self._any(nested + 1)
             self._expect(")")
