@@ -13,11 +13,9 @@ from activities.proof.authority import RootsUnreadable
 from edgeshift.areas import area_of
 from edgeshift.areas.section import AreaSection
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.model.fleet import Zone
-from edgeshift.probes import Prober
+from edgeshift.probes import Prober, prober_of
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
-from edgeshift.runtime.redaction import register_destination
 from edgeshift.runtime.secret_refs import SecretRef, said_or_kept
 from edgeshift.service_api import Credential, Misconfigured, NotLet, RootsUnread, ServiceClient
 from edgeshift.service_api.transport import connections_for
@@ -78,15 +76,6 @@ class Ways:
         """
         return ticket_system(self._spec.tickets, folder, service=self._spec.service)
 
-    def destination(self, zone: Zone) -> SecretStr:
-        """The address of a new log job's destination. Raises SecretRefError."""
-        job = self._spec.log_fields.job
-        assert job is not None
-        text = SecretRef(job.destination).resolve().get_secret_value()
-        text = text.replace("{zone_id}", zone.id).replace("{zone}", zone.name)
-        register_destination(text)
-        return SecretStr(text)
-
     def secret(self, section: type[AreaSection], path: str) -> SecretStr:
         """What the area's own section of the campaign file leads to, read here and now. ``section``: its
         model; ``path``: where its ``references`` say so, which the roots were asked of. Raises Misconfigured
@@ -100,4 +89,4 @@ class Ways:
 
     def prober(self, clock: Clock) -> Prober:
         """What asks the edge, with a scope's secret and without."""
-        return Prober(self._spec.esc.probe, clock=clock)
+        return prober_of(self._spec, clock)

@@ -11,9 +11,9 @@ from functools import cached_property
 from activities.change.own import run_of
 from activities.connections import Connections
 from activities.proof.authority import NotSigned
-from edgeshift.authority.door import starts_then, target_refused
 from edgeshift.authority.records import SignedRecords, may_have_results
 from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.starts import starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
 from edgeshift.model.fleet import campaign_id, campaign_name

@@ -20,6 +20,7 @@ from activities.readings import keep_reading
 from activities.stable_read import twice
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
@@ -45,7 +46,7 @@ class EscWork(AreaWork):
     ) -> list[Zone]:
         """The zones, or their accounts; each URL to be probed is in one of them."""
         refuse_foreign_urls(spec, chosen)
-        if spec.esc.scope == "account":
+        if spec.section(EscSpec).scope == "account":
             return as_accounts(spec, chosen, zones, names)
         return list(chosen)
 
@@ -122,7 +123,7 @@ class EscWork(AreaWork):
         if off:
             return ZoneOutcome.UNKNOWN, "the service shows esc off, but nobody has watched it to the end"
         if alone:
-            limit, campaign = spec.esc.effect_limit, campaign_id(spec.name)
+            limit, campaign = spec.section(EscSpec).effect_limit, campaign_id(spec.name)
             if await own_commit(self._connections, zone, Area.ESC, campaign, limit) is not None:
                 return ZoneOutcome.UNKNOWN, "the service shows the secret alone, and nobody has watched it"
         return None, "the service shows esc on"

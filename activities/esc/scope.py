@@ -26,6 +26,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc import probe as esc_probe
 from edgeshift.areas.esc.sendable import sendable
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Confirm, Gathered, Prepare, Prepared, Shown, Step, Watch, Watched, ZoneStart
@@ -257,7 +258,7 @@ class EscActivities:
             return turned_on
         async with self._prober(spec) as prober:
             now = await prober.observe(baseline, beat)
-        worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
+        worse = esc_probe.worse(agreed, now, spec.section(EscSpec).tolerance)
         if worse:
             return Watched.as_worse(Reason(code=ReasonCode.URLS_WORSE, names=tuple(worse[:MOST_TOLD])))
         elsewhere = now.coverage.hosts_unmarked
@@ -292,6 +293,7 @@ class EscActivities:
         zone whose account has Edge Side Code off cannot: its own setting tells alone that it was undone.
         """
         clock, target = self._connections.clock, message.start.target.zone
+        terms = spec.section(EscSpec)
         client = await self._connections.service(message.start.spec, target)
         began = clock.monotonic()
         # Without Edge Side Code's own differences: whatever is not as it was before.
@@ -300,8 +302,8 @@ class EscActivities:
             while True:
                 now = await prober.observe(baseline, beat)
                 stays = esc_probe.still_seen(agreed, now)
-                others = esc_probe.worse(as_before, now, spec.esc.tolerance)
-                late = clock.monotonic() - began > spec.esc.effect_limit.total_seconds()
+                others = esc_probe.worse(as_before, now, terms.tolerance)
+                late = clock.monotonic() - began > terms.effect_limit.total_seconds()
                 if late or not (stays or others):
                     break
                 await clock.sleep(message.start.policy.poll.total_seconds())

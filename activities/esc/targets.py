@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from temporalio.exceptions import ApplicationError
 
 from activities.naming import some_of
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
@@ -62,7 +63,7 @@ def refuse_foreign_urls(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
         labels = host.split(".")
         return any(".".join(labels[first:]) in names for first in range(len(labels)))
 
-    urls = [url for url in spec.esc.probe.urls if not url.startswith("/")]
+    urls = [url for url in spec.section(EscSpec).probe.urls if not url.startswith("/")]
     if foreign := [url for url in urls if not is_inside(urlsplit(url).hostname or "")]:
         shown = some_of(foreign)
         raise ApplicationError(

@@ -15,6 +15,7 @@ from activities.connections import Connections
 from activities.esc.reading import shows
 from activities.stable_read import twice
 from edgeshift.areas.esc import probe as esc_probe
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.messages import Confirm, Prepared, Shown, ZoneStart
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.probes import Baseline, Prober
@@ -81,7 +82,7 @@ async def settled_by_probe(connections: Connections, message: Confirm, prober: P
         await has_shown(connections, start, own)
         return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
     seen = esc_probe.still_seen(agreed, now)
-    others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
+    others = [] if seen else esc_probe.worse(as_before, now, spec.section(EscSpec).tolerance)
     # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
     if others and not message.prepared.begun:
         unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))

@@ -22,6 +22,7 @@ from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.rules import Rule
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step, ZoneAssessment
 from edgeshift.model.digests import digest
@@ -56,7 +57,7 @@ class LogFieldsWork(AreaWork):
         client = await self._connections.service(spec_digest, zone)
         read_at = self._connections.clock.now()
         reading = await read_zone(client, zone, listed=True)
-        proposal = await proposed(spec.log_fields, zone, reading, client)
+        proposal = await proposed(spec.section(LogFieldsSpec), zone, reading, client)
         found = proposal.assessment
         prepared = await prepared_from(self._connections, spec, zone, reading, proposal, found.verdict)
         return line.model_copy(
@@ -147,7 +148,7 @@ class LogFieldsWork(AreaWork):
         await step.fence.refuse_while_one_may_show()
         campaign = await self._connections.spec(step.change.start.spec)
         # Before anything is written: in the middle of it, a refusal would leave a part behind.
-        spec, ways = campaign.log_fields, self._connections.ways(campaign)
+        spec, ways = campaign.section(LogFieldsSpec), self._connections.ways(campaign)
         wanted = log_fields.fields_of_document(step.body["fields"])
 
         def drift(reading: log_fields.Reading) -> str:
@@ -182,7 +183,7 @@ class LogFieldsWork(AreaWork):
 
     async def _take_back(self, step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
         """Jobs first: they name what the rules then no longer have."""
-        spec = (await self._connections.spec(step.change.start.spec)).log_fields
+        spec = (await self._connections.spec(step.change.start.spec)).section(LogFieldsSpec)
         result = await JobsWriter(step, trail, written).take_back(spec.job)
         if result.status is not ChangeStatus.ANSWERED:
             return result
@@ -220,7 +221,7 @@ class LogFieldsWork(AreaWork):
     ) -> tuple[ZoneOutcome | None, str]:
         """By the zone's rules and log jobs. Of the requests of its change some may have been made."""
         reading = await read_sound(client, zone, urgent=urgent)
-        wanted = spec.log_fields.wanted(zone.id, zone.name)
+        wanted = spec.section(LogFieldsSpec).wanted(zone.id, zone.name)
         if lacking := log_fields.lacking(reading, wanted, client.profile):
             campaign = campaign_id(spec.name)
             if await left_in(self._connections, zone, Area.LOG_FIELDS, campaign) is not None:

@@ -16,9 +16,9 @@ from activities.log_fields.rulesets import ANSWERED, Written, write
 from activities.stable_read import twice
 from activities.ways import Ways
 from edgeshift.areas import log_fields
-from edgeshift.areas.log_fields.terms import NewJobSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec, NewJobSpec
 from edgeshift.messages import ChangeResult, ChangeStatus
-from edgeshift.runtime.redaction import register_secret
+from edgeshift.runtime.redaction import register_destination, register_secret
 from edgeshift.service_api import LogJob, NotFound
 from edgeshift.service_api.caller import BeforeSend, Still
 from edgeshift.stores.documents.areas.log_fields import JobBefore
@@ -67,7 +67,7 @@ class JobsWriter:
         there = await self._jobs()
         jobs = [one for one in there if log_fields.pushes(one.safe)]
         if not jobs and self._step.body["jobs"]["new"] and job is not None:
-            return await self._new_job(job, ways.destination(self._step.zone), there)
+            return await self._new_job(job, self._destination(ways), there)
         if not jobs:
             raise NotSent("the zone has no log job that pushes request logs any more", ChangeStatus.DRIFTED)
         for one in jobs:
@@ -75,6 +75,14 @@ class JobsWriter:
             if result.status is not ChangeStatus.ANSWERED:
                 return result
         return ANSWERED
+
+    def _destination(self, ways: Ways) -> SecretStr:
+        """The address of a new job's destination. Raises SecretRefError."""
+        zone = self._step.zone
+        text = ways.secret(LogFieldsSpec, "job.destination").get_secret_value()
+        text = text.replace("{zone_id}", zone.id).replace("{zone}", zone.name)
+        register_destination(text)
+        return SecretStr(text)
 
     async def take_back(self, new: NewJobSpec | None) -> ChangeResult:
         """What was added to the jobs out again, and nothing else; a job that was created is turned off.

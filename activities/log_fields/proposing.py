@@ -7,6 +7,7 @@ from activities.log_fields.reading import Proposed
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Prepared
 from edgeshift.model.digests import digest, fingerprint
@@ -36,7 +37,7 @@ async def prepared_from(
     )
     if verdict is not Verdict.READY:
         return prepared
-    body = log_fields.proposal_body(reading, zone, found.wanted, spec.log_fields.job)
+    body = log_fields.proposal_body(reading, zone, found.wanted, spec.section(LogFieldsSpec).job)
     document = Proposal(
         body=body,
         additions=assessment.additions,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from temporalio.exceptions import ApplicationError
 
 from activities.naming import some_of
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Zone
@@ -15,7 +16,8 @@ from edgeshift.model.fleet import Zone
 def refuse_unknown_additions(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
     """Raises BadInput where fields are added for a zone that is no target, naming it."""
     known = {key for zone in chosen for key in (zone.id, zone.name)}
-    if missing := [name for name in spec.log_fields.zones if name not in known]:
+    additions = spec.section(LogFieldsSpec).zones
+    if missing := [name for name in additions if name not in known]:
         shown = some_of(missing)
         raise ApplicationError(
             f"log_fields.zones adds fields for {counted(len(missing), 'zone')}"
@@ -25,7 +27,7 @@ def refuse_unknown_additions(spec: CampaignSpec, chosen: Sequence[Zone]) -> None
             non_retryable=True,
         )
     for zone in chosen:
-        if {zone.id, zone.name} <= spec.log_fields.zones.keys():
+        if {zone.id, zone.name} <= additions.keys():
             raise ApplicationError(
                 f"log_fields.zones has zone {zone.name} twice, by its name and by its identifier {zone.id}:"
                 " keep one of them",

@@ -75,16 +75,16 @@ class LogFieldsActivities:
         zone = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
-        reading = await read_zone(client, zone)
-        found = await proposed(spec.log_fields, zone, reading, client)
+        terms, reading = spec.section(LogFieldsSpec), await read_zone(client, zone)
+        found = await proposed(terms, zone, reading, client)
         if found.assessment.verdict is not Verdict.READY:
             # What would end a zone does not rest on one answer.
             reading = await twice(
                 "rulesets.get",
                 lambda: read_zone(client, zone),
-                lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job, client.profile),
+                lambda read: log_fields.assess(read, zone, found.wanted, terms.job, client.profile),
             )
-            found = await proposed(spec.log_fields, zone, reading, client)
+            found = await proposed(terms, zone, reading, client)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end. What it wrote and took out again
@@ -244,7 +244,7 @@ class LogFieldsActivities:
 
     async def _watch(self, message: Watch) -> Watched:
         start, zone = message.start, message.start.target.zone
-        terms = (await self._connections.spec(start.spec)).log_fields
+        terms = (await self._connections.spec(start.spec)).section(LogFieldsSpec)
         client = await self._connections.service(start.spec, zone)
         if message.back:
             return await self._watch_back(message, client)

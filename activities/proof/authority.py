@@ -14,23 +14,13 @@ from typing import NamedTuple
 from activities.proof.commit_caps import CommitCaps
 from activities.proof.evidence_at_the_door import evidence_passes
 from activities.proof.records import WorkerRecords
-from edgeshift.authority.door import (
-    Asked,
-    Earlier,
-    agreed_then,
-    begun_again,
-    decided,
-    halted,
-    last_word,
-    rejects,
-    start_of,
-    starts_then,
-    target_refused,
-)
+from edgeshift.authority.door import Asked, Earlier, agreed_then, begun_again, decided, halted, rejects
 from edgeshift.authority.last_start import last_start_of
+from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, leads_away
+from edgeshift.authority.starts import start_of, starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 
 from activities.proof.authority import Targets
-from edgeshift.authority.door import target_refused
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.starts import target_refused
 from edgeshift.authority.statements import StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart

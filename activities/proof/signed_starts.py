@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from activities.proof.authority import Authority, NotSigned, Specs
-from edgeshift.authority.door import start_of, starts_then
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.starts import start_of, starts_then
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.runtime.clock import Clock

@@ -83,7 +83,7 @@ class WafWork(AreaWork):
         )
         if reading.config is None or not reading.config.get("rules"):
             return line
-        proposal = waf.propose(reading, spec.adjustments, client.profile)
+        proposal = waf.propose(reading, spec.own_list(waf.Adjustment), client.profile)
         more = waf.protection_warnings(reading, proposal.body)
         rules = await rules_replaced(self._connections, target.zone, reading.entry_point, proposal.body)
         return line.model_copy(
@@ -311,7 +311,7 @@ class WafWork(AreaWork):
             rules = [rule.raw for rule in await step.client.firewall_rules(step.zone.id, urgent=True)]
             named = "page rules or firewall rules"
         now = waf.Reading(check={}, page_rules=pages, firewall_rules=rules, config=fresh)
-        found = waf.propose(now, spec.adjustments, spec.service.facts)
+        found = waf.propose(now, spec.own_list(waf.Adjustment), spec.service.facts)
         proposed = digest(found.body)
         if proposed != step.change.digest or found.unwritable:
             return found.body, (f"the zone's {named} have changed", proposed, *found.unwritable)

@@ -63,7 +63,7 @@ def in_the_way(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> tuple[Re
     """
     if reading.config is None or not reading.config.get("rules"):
         return None, ()
-    proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
+    proposal = waf.propose(reading, spec.own_list(waf.Adjustment), spec.service.facts)
     return _never_committed(spec, zone, reading, proposal), waf.replaced(reading.entry_point, proposal.body)
 
 
@@ -106,7 +106,7 @@ async def _proposed(
     reading: waf.Reading,
     assessment: waf.Assessment,
 ) -> Prepared:
-    proposal = waf.propose(reading, spec.adjustments, spec.service.facts)
+    proposal = waf.propose(reading, spec.own_list(waf.Adjustment), spec.service.facts)
     if (why := _never_committed(spec, zone, reading, proposal)) is not None:
         return prepared.blocked_by(why)
     notices: tuple[Reason, ...] = ()

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from edgeshift.areas import names
 from edgeshift.areas.evidence import EvidenceAgain as EvidenceAgain
 from edgeshift.areas.section import AreaSection as AreaSection
+from edgeshift.areas.section import OwnList as OwnList
 from edgeshift.areas.section import OwnSection as OwnSection
 from edgeshift.areas.section import Times as Times
 from edgeshift.areas.ticket import TicketText as TicketText
@@ -70,9 +71,10 @@ class AreaDefinition:
     own names (names.py lists them). ``sent``: its steps as things that are sent. ``phrases``: what is said of
     its change.
 
-    ``section``: its own section of a campaign file: key and model. ``sections``: keys of parts that every
-    campaign has, and that mean nothing in other areas. ``usual``: how long a change takes where no section
-    says it, before the time scale. ``reasons``: its own reasons, whose codes begin with its name and a dot.
+    ``section``: its own section of a campaign file: key and model; ``lists``: its own lists there.
+    ``sections``: keys of parts that every campaign has, and that mean nothing in other areas. ``usual``: how
+    long a change takes where no section says it, before the time scale. ``reasons``: its own reasons, whose
+    codes begin with its name and a dot.
     ``support_cause``: which case for the provider's support a refusal is, by what the service says of it, or
     None; None by itself where the area has no such cases. ``ticket``: what a ticket for the support says;
     None where the zone, the cause and the service's words say it all.
@@ -104,6 +106,7 @@ class AreaDefinition:
     sent: Mapping[str, str] = field(default_factory=dict)
     phrases: Phrases = field(default_factory=Phrases)
     section: OwnSection | None = None
+    lists: tuple[OwnList, ...] = ()
     sections: tuple[str, ...] = ()
     usual: Times | None = None
     reasons: tuple[type[AreaReason], ...] = ()
@@ -156,4 +159,5 @@ class AreaDefinition:
     @property
     def keys(self) -> tuple[str, ...]:
         """Every key of a campaign file that means nothing in other areas."""
-        return (*self.sections, *((self.section.key,) if self.section else ()))
+        own = (*self.lists, *((self.section,) if self.section else ()))
+        return (*self.sections, *(one.key for one in own))

@@ -128,5 +128,25 @@ class OwnSection:
     meaning: str
 
     def __post_init__(self) -> None:
-        if not _KEY.fullmatch(self.key):
-            raise ValueError(f"{self.key!r} is no key of a section: lower-case letters, digits and _ are")
+        _check_key(self.key)
+
+
+@dataclass(frozen=True)
+class OwnList:
+    """A list that one area alone has, beside its section: its ``key`` in the file, the ``model`` of each
+    item, what it means, in a sentence, and an ``example``, as a file would have it. It is empty unless a file
+    says more.
+    """
+
+    key: str
+    model: type[Part]
+    meaning: str
+    example: Sequence[Mapping[str, object]]
+
+    def __post_init__(self) -> None:
+        _check_key(self.key)
+
+
+def _check_key(key: str) -> None:
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"{key!r} is no key of a section: lower-case letters, digits and _ are")

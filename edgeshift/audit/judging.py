@@ -9,21 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
 
-from edgeshift.authority.door import (
-    GRACE,
-    Asked,
-    Earlier,
-    begun_again,
-    decided,
-    halted,
-    last_word,
-    start_of,
-    target_refused,
-    with_evidence,
-)
+from edgeshift.authority.door import GRACE, Asked, Earlier, begun_again, decided, halted, with_evidence
 from edgeshift.authority.last_start import started_since
+from edgeshift.authority.last_word import last_word
 from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
+from edgeshift.authority.starts import start_of, target_refused
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from edgeshift.authority.door import start_of
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
+from edgeshift.authority.starts import start_of
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, get_args
 
+from edgeshift.campaign_file.of_area import CAMPAIGN_FILE
 from edgeshift.campaign_file.options import field_at
 from edgeshift.campaign_file.service import MOST_CREDENTIALS
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -32,9 +33,7 @@ _NUMBERED = re.compile(r"wave (\d{1,4})")
 def new_mistakes(spec: CampaignSpec) -> Mistakes:
     """Each mistake of a file that is right by its model, with its path."""
     yield from _of_credentials(spec)
-    for place, adjustment in enumerate(spec.adjustments):
-        if why := adjustment.threshold_in_vain():
-            yield ("adjustments", place, "score_threshold"), why
+    yield from CAMPAIGN_FILE.of(spec.area).new_mistakes(spec)
     yield from _of_waves(spec)
     yield from _out_of_bounds(spec)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from edgeshift.areas import area_of
 from edgeshift.areas.area import OLD, Times
 from edgeshift.areas.parts import PartOf
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.validators import Where
 
 
 class CampaignFilePart:
@@ -16,6 +18,12 @@ class CampaignFilePart:
     def warnings(self, spec: CampaignSpec) -> list[str]:
         """One sentence for each thing that the area allows and that may surprise."""
         return []
+
+    def new_mistakes(self, spec: CampaignSpec) -> Iterable[tuple[Where, str]]:
+        """What a new file may not have, though a campaign that an earlier version has archived is read with
+        it, each with its path from the file.
+        """
+        return ()
 
     def template(self) -> dict[str, Any]:
         """The sections of a new file whose defaults would be refused, by their keys."""

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from edgeshift.areas import area_of
-from edgeshift.campaign_file.sections import INSTALLED, SECTIONS
+from edgeshift.campaign_file.sections import SECTIONS
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area
@@ -50,14 +50,10 @@ class Option(NamedTuple):
 
 
 def sections(area: Area) -> list[str]:
-    """The parts of a campaign file that mean something in this area, in their order: what is changed comes
-    before how.
-    """
-    fields = list(CampaignSpec.model_fields)
-    how = fields.index("commit")
+    """The parts of a campaign file that mean something in this area, in their order."""
     return [
         key
-        for key in (*fields[:how], *INSTALLED, *(key for key in fields[how:] if key not in INSTALLED))
+        for key in CampaignSpec.model_fields
         if SECTIONS.get(key, area) is area and (area_of(area).asks_support or key not in OF_SUPPORT)
     ]
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from edgeshift.areas import AREAS, BUILT_IN, AreaNotLoaded, area_of
 from edgeshift.areas.area import AreaDefinition
-from edgeshift.areas.section import OwnSection
+from edgeshift.areas.section import OwnList, OwnSection
 from edgeshift.model.fleet import Area
 
 
@@ -43,11 +43,23 @@ SECTIONS: dict[str, Area] = _owners(_AREAS)
 OWN: dict[str, OwnSection] = {one.section.key: one.section for one in _AREAS.values() if one.section}
 """The sections that areas bring, by their keys."""
 
-INSTALLED: dict[str, OwnSection] = {key: own for key, own in OWN.items() if SECTIONS[key] not in BUILT_IN}
-"""Those of other distributions."""
+LISTS: dict[str, OwnList] = {own.key: own for one in _AREAS.values() for own in one.lists}
+"""The lists that areas bring, by their keys."""
+
+INSTALLED = frozenset(key for key in (*OWN, *LISTS) if SECTIONS[key] not in BUILT_IN)
+"""The keys of what areas of other distributions bring."""
 
 
-def own_section(key: str) -> Any:
-    """The field of an area's section in the model of campaign files."""
-    own = OWN[key]
-    return Field(default=own.model(), validate_default=True, description=own.meaning)
+def fields() -> dict[str, Any]:
+    """What areas bring as fields of the model of campaign files, by their keys: an area's lists, then its
+    section.
+    """
+    found: dict[str, Any] = {}
+    for area in _AREAS.values():
+        for one in area.lists:
+            meant = Field(default=(), description=one.meaning, examples=[list(one.example)])
+            found[one.key] = (tuple[one.model, ...], meant)  # type: ignore[name-defined]
+        if own := area.section:
+            meant = Field(default=own.model(), validate_default=True, description=own.meaning)
+            found[own.key] = (own.model, meant)
+    return found

@@ -12,7 +12,7 @@ never whether a value was given; and what one refuses today, no campaign that ru
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     Field,
@@ -29,10 +29,7 @@ from pydantic import (
 )
 
 from edgeshift.areas import AreaNotLoaded, area_of
-from edgeshift.areas.esc.terms import EscSpec
-from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.areas.section import AreaSection, shorter
-from edgeshift.areas.waf import Adjustment
 from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.campaign_file.parts import (
     CommitSpec,
@@ -43,7 +40,7 @@ from edgeshift.campaign_file.parts import (
     ValidationSpec,
     WaveAdvance,
 )
-from edgeshift.campaign_file.sections import INSTALLED, OWN, SECTIONS, own_section
+from edgeshift.campaign_file.sections import INSTALLED, LISTS, OWN, SECTIONS, fields
 from edgeshift.campaign_file.service import CredentialSpec, RateSpec, Reference, ServiceSpec
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import CAMPAIGN_NAME, DEFAULT_AREA, Area
@@ -68,6 +65,8 @@ __all__ = [
     "WaveAdvance",
 ]
 
+M = TypeVar("M", bound=Part)
+P = TypeVar("P", bound=Part)
 S = TypeVar("S", bound=AreaSection)
 
 LARGEST_WINDOW = 5_000
@@ -90,10 +89,8 @@ Window = Annotated[Literal["auto"] | _SIZE, WrapValidator(_auto_or_size)]
 Name = Annotated[str, StringConstraints(pattern=f"^{CAMPAIGN_NAME.pattern}$")]
 
 
-class CampaignSpec(Part):
-    """A campaign as its file says it. Of the parts that SECTIONS names, those of other areas are at their
-    defaults and mean nothing.
-    """
+class _What(Part):
+    """What is changed, by whom and in which order."""
 
     name: Name = Field(
         description="Names the campaign: lower-case letters, digits and hyphens. One name is one campaign.",
@@ -135,44 +132,6 @@ class CampaignSpec(Part):
         validate_default=True,
         description="What the campaign may do beyond the ordinary.",
     )
-    adjustments: tuple[Adjustment, ...] = Field(
-        default=(),
-        description="Changes to every proposal, beside what the service returns; signed off with it.",
-        examples=[
-            [
-                {
-                    "ruleset": "efb7b8c949ac4650a09736fc376e9aee",
-                    "rule": "5de7edfa648c4d6891dc3e7f84534ffa",
-                    "action": "log",
-                }
-            ]
-        ],
-    )
-    esc: EscSpec = own_section("esc")
-    log_fields: LogFieldsSpec = own_section("log_fields")
-    commit: CommitSpec = Field(default=CommitSpec(), description="How the step that was signed is made.")
-    tickets: TicketSpec = Field(
-        default=TicketSpec(),
-        description="Where support tickets go. With nothing given: tickets/ in the worker's state folder.",
-    )
-    waits_for_support: Duration = Field(
-        default=timedelta(days=14),
-        description="How long a zone waits for `support-resolved` before it ends as needs_support.",
-    )
-    sweep: Duration = Field(
-        default=timedelta(minutes=10),
-        description="How often the campaign looks for zones that have been silent; at least 1s.",
-    )
-    silence: Duration = Field(
-        default=timedelta(minutes=1),
-        description="After which silence of a worker, of 1s or longer, another takes its piece of work over.",
-    )
-    time_scale: Annotated[float, Field(ge=1, le=1_000_000), NUMBER] = Field(
-        default=1.0,
-        description=(
-            "Divides durations, except technical limits and plan.fresh, for rehearsals. 1 in production."
-        ),
-    )
 
     @field_validator("waves")
     @classmethod
@@ -197,6 +156,67 @@ class CampaignSpec(Part):
             )
             refuse([((UP, "validation", "modes"), said)])
         return consents
+
+
+class _How(Part):
+    """How it is done."""
+
+    commit: CommitSpec = Field(default=CommitSpec(), description="How the step that was signed is made.")
+    tickets: TicketSpec = Field(
+        default=TicketSpec(),
+        description="Where support tickets go. With nothing given: tickets/ in the worker's state folder.",
+    )
+    waits_for_support: Duration = Field(
+        default=timedelta(days=14),
+        description="How long a zone waits for `support-resolved` before it ends as needs_support.",
+    )
+    sweep: Duration = Field(
+        default=timedelta(minutes=10),
+        description="How often the campaign looks for zones that have been silent; at least 1s.",
+    )
+    silence: Duration = Field(
+        default=timedelta(minutes=1),
+        description="After which silence of a worker, of 1s or longer, another takes its piece of work over.",
+    )
+    time_scale: Annotated[float, Field(ge=1, le=1_000_000), NUMBER] = Field(
+        default=1.0,
+        description=(
+            "Divides durations, except technical limits and plan.fresh, for rehearsals. 1 in production."
+        ),
+    )
+
+
+class _ForeignLeftOut(_What):
+    """A campaign where other distributions bring areas."""
+
+    @model_serializer(mode="wrap")
+    def _without_those_of_other_areas(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # What is installed beside must change neither the archived campaign nor its digest.
+        found: dict[str, Any] = handler(self)
+        foreign = {key for key in INSTALLED if SECTIONS[key] is not self.area}
+        return {key: value for key, value in found.items() if key not in foreign}
+
+
+def _with_areas(model: type[M]) -> type[M]:
+    """The model with what areas bring, after what is changed and before how. Raises AreaNotLoaded."""
+    brought = fields()
+    if taken := model.model_fields.keys() & brought.keys():
+        raise AreaNotLoaded(f"an installed area calls its section {min(taken)!r}, which every campaign has")
+    # Fields stand as the classes do, the last one's first, and an area's is judged by those before it.
+    areas = create_model("_Areas", __base__=_What, **brought)
+    return create_model(
+        model.__name__,
+        __base__=(*((_ForeignLeftOut,) if INSTALLED else ()), model, areas),
+        __module__=model.__module__,
+        __doc__=model.__doc__,
+    )
+
+
+@_with_areas
+class CampaignSpec(_How, _What):
+    """A campaign as its file says it. Of the parts that SECTIONS names, those of other areas are at their
+    defaults and mean nothing. Those that areas bring are asked for by their models.
+    """
 
     @field_validator(*OWN, check_fields=False)
     @classmethod
@@ -234,13 +254,18 @@ class CampaignSpec(Part):
         return {key: found for key, found in fields if isinstance(found, AreaSection)}
 
     def section(self, model: type[S]) -> S:
-        """The section of this model, such as that of an installed area. Raises AreaNotLoaded where no area
-        has one.
-        """
+        """The section of this model. Raises AreaNotLoaded where no area has one."""
         for key, own in OWN.items():
             if own.model is model and isinstance(found := getattr(self, key), model):
                 return found
         raise AreaNotLoaded(f"no area has {model.__name__} as its section of campaign files")
+
+    def own_list(self, model: type[P]) -> tuple[P, ...]:
+        """The list whose items are of this model. Raises AreaNotLoaded where no area has one."""
+        for key, own in LISTS.items():
+            if own.model is model:
+                return tuple(one for one in getattr(self, key) if isinstance(one, model))
+        raise AreaNotLoaded(f"no area has a list of {model.__name__} in campaign files")
 
     @property
     def largest_window(self) -> int:
@@ -294,26 +319,3 @@ class CampaignSpec(Part):
                 "sweep": shorter(self.sweep, scale, 2),
             }
         )
-
-
-class _WithInstalled(CampaignSpec):
-    """The campaign where other distributions bring areas with sections."""
-
-    @model_serializer(mode="wrap")
-    def _without_those_of_other_areas(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # What is installed beside must change neither the archived campaign nor its digest.
-        found: dict[str, Any] = handler(self)
-        foreign = {key for key in INSTALLED if SECTIONS[key] is not self.area}
-        return {key: value for key, value in found.items() if key not in foreign}
-
-
-if not TYPE_CHECKING and INSTALLED:
-    if taken := CampaignSpec.model_fields.keys() & INSTALLED.keys():
-        raise AreaNotLoaded(f"an installed area calls its section {min(taken)!r}, which every campaign has")
-    CampaignSpec = create_model(
-        "CampaignSpec",
-        __base__=_WithInstalled,
-        __module__=__name__,
-        __doc__=CampaignSpec.__doc__,
-        **{key: (own.model, own_section(key)) for key, own in INSTALLED.items()},
-    )

@@ -175,7 +175,7 @@ class Shell(Asking):
         interceptors: list[Interceptor] = []
         if self.verbose:
             from edgeshift.cli.explained import Explaining
-            from edgeshift.service_api.overheard import explain_requests
+            from edgeshift.http.overheard import explain_requests
 
             interceptors = [Explaining(self.explain)]
             explain_requests(self.explain)

@@ -114,7 +114,7 @@ class Elsewhere:
         if self.prints:
             self._write(shell, self._drafts.statements)
             return True
-        from edgeshift.operations.signed import matching, record
+        from edgeshift.operations.signed_elsewhere import matching, record
 
         await record(shell.archive(), matching(self._drafts.statements, self.signed, shell.roots()))
         return False

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from edgeshift.authority.door import is_meant, last_word
 from edgeshift.authority.last_start import dated_last, superseded_by, to_come
+from edgeshift.authority.last_word import is_meant, last_word
 from edgeshift.authority.records import SignedRecords, as_far_as_read, surely_read
-from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
+from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
 from edgeshift.authority.statements import (
     MOST_SUBJECTS,
@@ -24,8 +24,6 @@ from edgeshift.authority.statements import (
     Statement,
     WaveSaid,
     WordStatement,
-    opened,
-    sealed,
 )
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
@@ -47,9 +45,6 @@ HIGHEST = 1_000_000
 Word = Literal["pause", "resume", "abort"]
 
 
-Signed = tuple[Statement, str]
-"""A statement and its signature."""
-
 ROLES: Mapping[type[Statement], Role] = {
     StartStatement: Role.STARTER,
     DecisionStatement: Role.APPROVER,
@@ -60,33 +55,6 @@ ROLES: Mapping[type[Statement], Role] = {
 """In which role people sign what: workers ask for the same (edgeshift/authority/door.py)."""
 
 
-def matching(drafts: Sequence[Statement], signed: Sequence[Signed], roots: Roots | None) -> list[Signed]:
-    """What was signed elsewhere, if it is about exactly what would be signed now. Raises Refused where it is
-    not, where it has expired, and where roots that are known here would not count it.
-    """
-    left = list(signed)
-    for draft in drafts:
-        differs: list[str] = []
-        for found in left:
-            if not (differs := differences(found[0], draft)):
-                left.remove(found)
-                break
-        else:
-            what = f"another {', '.join(differs)}" if differs else "a statement is missing"
-            raise _not_what_waits(what)
-    if left:
-        raise _not_what_waits("something of it no longer waits")
-    now = datetime.now(UTC)
-    for statement, signature in signed:
-        if statement.issued > now + SKEW_AHEAD or not now < statement.expires:
-            raise Refused("what was signed has expired, or is from the future", "print and sign it once more")
-        if roots is not None and (
-            why := roots.refuses(opened(sealed(statement, signature)), Role.APPROVER, now)
-        ):
-            raise would_not_count(why, roots)
-    return list(signed)
-
-
 def would_not_count(why: str, roots: Roots, role: Role = Role.APPROVER) -> Refused:
     """That what somebody signs would not count, by roots that are known here; ``why``: as these say it."""
     where = f" in the roots {roots.place}" if roots.place else " in the roots that are known here"
@@ -95,29 +63,6 @@ def would_not_count(why: str, roots: Roots, role: Role = Role.APPROVER) -> Refus
         f"`edgeshift keys list` shows who may do what; somebody who is {role.value} there signs it, or"
         f" `edgeshift keys add NAME --key FILE.pub --role {role.value}` gives the role, in the roots",
     )
-
-
-def _not_what_waits(what: str) -> Refused:
-    return Refused(
-        f"what was signed is not what waits now: {what}",
-        "print what waits now (--print), look at it, and sign that",
-    )
-
-
-async def record(archive: Archive, signed: Sequence[Signed]) -> None:
-    """Record what was signed elsewhere. Raises ArchiveError."""
-    records = SignedRecords(archive)
-    for statement, signature in signed:
-        await records.put(statement, signature)
-
-
-def differences(one: Statement, other: Statement) -> list[str]:
-    """The fields in which two statements are about different things: not when they were made."""
-    anew = {"issued", "expires", "nonce"}
-    if type(one) is not type(other):
-        return ["kind"]
-    ours, theirs = one.model_dump(exclude=anew), other.model_dump(exclude=anew)
-    return [field for field, value in ours.items() if theirs[field] != value]
 
 
 class Pen:

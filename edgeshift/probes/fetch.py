@@ -21,12 +21,12 @@ from edgeshift.areas.esc.observation import EDGE_MARK, Observation
 from edgeshift.areas.esc.sampling import ProbeUrl
 from edgeshift.areas.esc.sendable import LONGEST_SECRET, fits_a_cookie
 from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.http.overheard import SHOWN
+from edgeshift.http.proxies import BadProxy, proxy_at
+from edgeshift.http.tls import BadCaFile, tls_context
 from edgeshift.runtime.clock import Clock
-from edgeshift.runtime.proxies import BadProxy, proxy_at
 from edgeshift.runtime.redaction import register_secret
-from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
-from edgeshift.service_api.overheard import SHOWN
 
 LARGEST_BODY = 1 << 20
 """Bytes of a body that are read, after decompression."""

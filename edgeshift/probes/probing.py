@@ -12,7 +12,8 @@ from pydantic import SecretStr
 
 from edgeshift.areas.esc.report import Controls, Coverage, ProbeReport, SourceCoverage
 from edgeshift.areas.esc.sampling import Source, sample
-from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.areas.esc.terms import EscSpec, ProbeSpec
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Zone
 from edgeshift.probes.baseline import Baseline, BaselineUrl
@@ -168,3 +169,8 @@ def _reached(
             "urls": len(chosen),
         }
     )
+
+
+def prober_of(campaign: CampaignSpec, clock: Clock) -> Prober:
+    """The probe of a campaign, as its file says it."""
+    return Prober(campaign.section(EscSpec).probe, clock=clock)

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from edgeshift.service_api.overheard import SHOWN
+from edgeshift.http.overheard import SHOWN
 
 KEPT_ALIVE = 4.0
 """Seconds for which an idle connection is kept: shorter than servers do, so that a reading seldom begins on

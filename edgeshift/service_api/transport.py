@@ -23,9 +23,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from edgeshift.http.proxies import BadProxy, proxy_at
+from edgeshift.http.tls import BadCaFile, tls_context
 from edgeshift.model.addresses import is_loopback_host
-from edgeshift.runtime.proxies import BadProxy, proxy_at
-from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
 from edgeshift.service_api.connections import ServerConnections
 from edgeshift.service_api.credential import Credential

@@ -16,6 +16,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
 
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.messages import Expire, Permit, PermitGrant, Revoke, Ruling, Step, Stop, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
@@ -332,7 +333,7 @@ async def test_a_way_back_that_nothing_came_of_is_taken_up_by_the_next_attempt(
         await eventually(partial(_tried_back, stage, "a", 2), 60, "the way back is tried again")
         await stage.play.zone(stage.name("a")).terminate("by hand")
         await stage.finish(200)
-        await asyncio.sleep(stage.play.spec.scaled().esc.effect_limit.total_seconds())
+        await asyncio.sleep(stage.play.spec.scaled().section(EscSpec).effect_limit.total_seconds())
         await stage.play.control.send("DELETE", f"faults/{fault['id']}", None)
         await begin_again(
             stage.play.client, stage.play.spec.name, "retry", by=OPERATOR, places=["unknown", "failed"]

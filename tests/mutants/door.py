@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Edit, mutant
 
 DOOR = "edgeshift/authority/door.py"
+STARTS = "edgeshift/authority/starts.py"
 RECORDS = "edgeshift/authority/records.py"
 ROOTS = "edgeshift/authority/roots.py"
 WAYS = "activities/ways.py"
@@ -41,7 +42,7 @@ AT_THE_DOOR = (
         12,
         [
             Edit(
-                DOOR,
+                STARTS,
                 "        if refused := roots.refuses(said, Role.STARTER, now):\n",
                 "        if (refused := roots.refuses(said, Role.STARTER, now)) and not said:\n",
             )

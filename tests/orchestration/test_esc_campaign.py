@@ -16,6 +16,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.account_lock import HoldActivities
 from activities.connections import Connections
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import Held, ZonePhase
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome, migration_id
@@ -146,7 +147,10 @@ async def test_zones_that_an_account_held_begin_when_the_campaign_is_started_ane
         )
         await play.sign_zone(account, Choice.REJECT)
         await play.result()
-        by_zone = {**play.spec.model_dump(), "esc": {**play.spec.esc.model_dump(), "scope": "zone"}}
+        by_zone = {
+            **play.spec.model_dump(),
+            "esc": {**play.spec.section(EscSpec).model_dump(), "scope": "zone"},
+        }
         play.spec = type(play.spec).model_validate(by_zone)
         await start_campaign(play.client, play.archive, play.spec, by="olga", again=True)
         await play.until(lambda found: found.places.get("awaiting") == 2)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
 from tests.kit.held import fault
@@ -98,9 +99,10 @@ async def test_a_misspelt_log_field_of_the_new_job_is_told_before_anything_is_se
     """The service takes any name, and pushes entries without it: the plan compares them with its list."""
     fleet = fleet_of(zone("jobless.example", job=False), zone("jobbed.example"))
     async with scene(client, tmp_path, fleet, begin=False, **QUICK) as play:
-        assert play.spec.log_fields.job is not None
-        job = play.spec.log_fields.job.model_copy(update={"fields": ("RayId", "ClientIP", "Nonsense")})
-        terms = play.spec.log_fields.model_copy(update={"job": job})
+        found = play.spec.section(LogFieldsSpec)
+        assert found.job is not None
+        job = found.job.model_copy(update={"fields": ("RayId", "ClientIP", "Nonsense")})
+        terms = found.model_copy(update={"job": job})
         play.spec = play.spec.model_copy(update={"log_fields": terms})
         await start_by_plan(play)
         await play.until(lambda found: sum(found.places.get(one, 0) for one in ("awaiting", "blocked")) == 2)
@@ -172,7 +174,7 @@ async def test_entries_from_before_the_change_do_not_settle_a_zone(client: Clien
     terms = {**QUICK, "log_fields": {"request_headers": ["user-agent"], "verify": "8h", "every": "2h"}}
     terms["log_fields"]["unverified"] = "roll_back"
     async with scene(client, tmp_path, fleet_of(zone("until.example")), **terms) as play:
-        plant_old_entries(str(play.spec.log_fields.entries), "until.example", play.now())
+        plant_old_entries(str(play.spec.section(LogFieldsSpec).entries), "until.example", play.now())
         await play.sign_everything()
         outcome, reason = await _result(play, "until.example")
         assert outcome is ZoneOutcome.ROLLED_BACK, reason

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.authority.door import last_word, start_of
+from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import load_roots
 from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.starts import start_of
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart

@@ -1,4 +1,4 @@
-"""The reasons and the sections that an area brings: how they are read where nobody knows them."""
+"""The reasons, the sections and the lists that an area brings: how they are read where nobody knows them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from pydantic import ValidationError
 from activities.change.door import passes
 from activities.change.judging import judged
 from edgeshift.areas import AreaNotLoaded, area_of
-from edgeshift.areas.area import AreaSection, OwnSection
+from edgeshift.areas.area import AreaSection, OwnList, OwnSection
 from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.areas.waf import Adjustment
+from edgeshift.campaign_file.load import parse_campaign
 from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
 from edgeshift.messages import ChangeStatus, Shown, Watched
 from edgeshift.model.area_reasons import AreaReason
@@ -75,9 +77,19 @@ def test_a_section_has_a_key_that_a_file_can_have() -> None:
     with pytest.raises(ValueError, match="'Not a key' is no key of a section"):
         OwnSection(key="Not a key", model=EscSpec, meaning="")
     spec = CampaignSpec(name="one", targets=TargetSpec(all=True), area=Area.ESC)
-    assert spec.section(EscSpec) is spec.esc
+    assert spec.section(EscSpec) is spec.own_sections["esc"]
     with pytest.raises(AreaNotLoaded, match="no area has AreaSection as its section"):
         spec.section(AreaSection)
+
+
+def test_a_list_has_a_key_that_a_file_can_have() -> None:
+    """And is found by the model of its items, where an area has it."""
+    with pytest.raises(ValueError, match="'Not a key' is no key of a section"):
+        OwnList(key="Not a key", model=Adjustment, meaning="", example=())
+    spec = parse_campaign("name: one\ntargets: {all: true}\nadjustments: [{action: log}, {enabled: true}]\n")
+    assert spec.own_list(Adjustment) == (Adjustment(action="log"), Adjustment(enabled=True))
+    with pytest.raises(AreaNotLoaded, match="no area has a list of AreaSection in campaign files"):
+        spec.own_list(AreaSection)
 
 
 def test_a_section_of_no_duration_is_as_it_is_in_a_rehearsal() -> None:

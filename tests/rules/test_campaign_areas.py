@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.forecast import forecast
 from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
 from edgeshift.campaign_file.warnings import slowest, warnings
@@ -36,12 +38,13 @@ def test_each_area_has_its_own_part() -> None:
     esc = parse_campaign(
         ESC + "esc: {scope: account, observe: 2h, probe: {urls: [/a, 'https://b.example/c']}}\n"
     )
-    assert (esc.area, esc.esc.scope, esc.esc.observe) == (Area.ESC, "account", timedelta(hours=2))
+    terms = esc.section(EscSpec)
+    assert (esc.area, terms.scope, terms.observe) == (Area.ESC, "account", timedelta(hours=2))
     logs = parse_campaign(
         FIELDS + "log_fields: {cookies: [Id, id], zones: {a.example: {request_headers: [x-a]}}}\n"
     )
-    assert logs.log_fields.cookies == ("Id", "id")
-    assert logs.log_fields.wanted("0" * 32, "a.example").request_headers == ("x-a",)
+    assert logs.section(LogFieldsSpec).cookies == ("Id", "id")
+    assert logs.section(LogFieldsSpec).wanted("0" * 32, "a.example").request_headers == ("x-a",)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +206,9 @@ def test_a_field_that_no_zone_may_have_is_named(fields: str, said: str) -> None:
 def test_forty_fields_are_right_and_one_more_is_not() -> None:
     """The limit itself is allowed, over all three lists together and with a zone's additions."""
     forty = f"{FIELDS}log_fields: {{request_headers: {names(20)}, response_headers: {names(20)}}}\n"
-    assert len(parse_campaign(forty).log_fields.request_headers) == 20
+    assert len(parse_campaign(forty).section(LogFieldsSpec).request_headers) == 20
     added = f"{FIELDS}log_fields: {{cookies: {names(39)}, zones: {{a.example: {{cookies: [more]}}}}}}\n"
-    assert parse_campaign(added).log_fields.zones
+    assert parse_campaign(added).section(LogFieldsSpec).zones
 
 
 def test_a_zone_that_is_no_target_is_named_as_far_as_the_file_tells() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf import OWASP_RULESET
+from edgeshift.areas.waf import OWASP_RULESET, Adjustment
 from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.campaign_file.load import CampaignFileError, load_campaign, parse_campaign
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -214,10 +214,11 @@ def test_what_goes_against_something_else_is_in_the_same_answer() -> None:
 def test_a_threshold_of_the_score_rule_is_right_and_an_archived_one_is_read() -> None:
     """A campaign that an earlier version began with one that changes nothing goes on."""
     rule = f"ruleset: {OWASP_RULESET}, rule: {OWASP_SCORE_RULE}"
-    (right,) = parse_campaign(SMALL + f"adjustments: [{{{rule}, score_threshold: 60}}]\n").adjustments
+    text = SMALL + f"adjustments: [{{{rule}, score_threshold: 60}}]\n"
+    (right,) = parse_campaign(text).own_list(Adjustment)
     assert right.score_threshold == 60
     begun = {"name": "waf-1", "targets": {"all": True}, "adjustments": [{"score_threshold": 60}]}
-    (archived,) = CampaignSpec.model_validate(begun).adjustments
+    (archived,) = CampaignSpec.model_validate(begun).own_list(Adjustment)
     assert archived.threshold_in_vain()
 
 

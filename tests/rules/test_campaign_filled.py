@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.filled import filled
 from edgeshift.campaign_file.load import load_campaign
 from edgeshift.campaign_file.template import campaign_text
@@ -40,7 +41,8 @@ def test_what_is_known_is_in_the_file(tmp_path: Path, area: Area) -> None:
     assert [one.user for one in spec.service.credentials] == ["a@example.com", "b@example.com"]
     assert spec.tickets.folder == ("/somewhere/tickets" if area is Area.WAF else None)
     if area is Area.ESC:
-        assert spec.esc.probe.edge == "http://127.0.0.1:8791" and spec.esc.probe.per_second == 100
+        probe = spec.section(EscSpec).probe
+        assert probe.edge == "http://127.0.0.1:8791" and probe.per_second == 100
     comments = [line for line in plain.splitlines() if line.lstrip().startswith("#")]
     lost = [line for line in comments if line not in text.splitlines()]
     assert 0 < len(lost) <= 5 and all("#" in line for line in lost)

@@ -42,7 +42,7 @@ async def test_who_resumes_twice_says_nothing_of_the_next_outage(monkeypatch: py
     monkeypatch.setattr(outage, "LetCallsGo", SimpleNamespace)
     policy = SimpleNamespace(silence=timedelta(seconds=1))
     start = SimpleNamespace(spec="", policy=policy)
-    state: Any = SimpleNamespace(holds=("one",), resumed_by_hand=True, start=start)
+    state: Any = SimpleNamespace(calls=SimpleNamespace(holds=("one",)), resumed_by_hand=True, start=start)
     while_let_go: list[bool] = []
 
     async def work(activity: Any, *_: Any) -> None:
@@ -55,7 +55,7 @@ async def test_who_resumes_twice_says_nothing_of_the_next_outage(monkeypatch: py
     monkeypatch.setattr(batches, "work", work)
     pause = ServicePause(state, batches, cast(Any, None))
     await pause._until_answered()
-    assert state.holds == () and not state.resumed_by_hand
+    assert state.calls.holds == () and not state.resumed_by_hand
     assert while_let_go == [True]
 
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign.start import campaign_start, zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec, ValidationMode
 from edgeshift.messages import CampaignStart
@@ -35,12 +37,12 @@ def durations(campaign: CampaignSpec) -> dict[str, timedelta]:
         "poll": campaign.commit.poll,
         "waits_for_support": campaign.waits_for_support,
         "sweep": campaign.sweep,
-        "observe": campaign.esc.observe,
-        "probed every": campaign.esc.every,
-        "esc effect": campaign.esc.effect_limit,
-        "verify": campaign.log_fields.verify,
-        "entries every": campaign.log_fields.every,
-        "fields effect": campaign.log_fields.effect_limit,
+        "observe": campaign.section(EscSpec).observe,
+        "probed every": campaign.section(EscSpec).every,
+        "esc effect": campaign.section(EscSpec).effect_limit,
+        "verify": campaign.section(LogFieldsSpec).verify,
+        "entries every": campaign.section(LogFieldsSpec).every,
+        "fields effect": campaign.section(LogFieldsSpec).effect_limit,
     }
 
 
@@ -238,8 +240,8 @@ def test_a_rehearsal_is_the_same_campaign_in_less_time() -> None:
             "sign_off": found.sign_off,
             "validation": found.validation,
             "commit": found.commit,
-            "esc": found.esc,
-            "log_fields": found.log_fields,
+            "esc": found.section(EscSpec),
+            "log_fields": found.section(LogFieldsSpec),
             "waits_for_support": found.waits_for_support,
             "sweep": found.sweep,
         }

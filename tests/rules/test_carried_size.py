@@ -125,7 +125,7 @@ def test_a_campaign_keeps_no_more_holds_than_it_has_room_for(state: CampaignStat
     """Whatever zones are said to have met."""
     for number in range(100):
         Batches(state).hear_hold(worst_hold(number))
-    assert state.holds and size_of(state.start, state) < MOST_CARRIED / 4
+    assert state.calls.holds and size_of(state.start, state) < MOST_CARRIED / 4
 
 
 @pytest.mark.parametrize("reason", ["r" * 500, WORST * 500])

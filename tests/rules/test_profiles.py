@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from edgeshift.areas import esc, log_fields, waf
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields import FieldState, OddOptions
-from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.campaign_file.forecast import calls_a_second
 from edgeshift.campaign_file.load import CampaignFileError, load_campaign
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -215,7 +215,7 @@ def test_forty_fields_are_a_limit_of_the_specification_alone() -> None:
     with pytest.raises(ValidationError, match="41 custom fields: a zone takes 40 at most"):
         CampaignSpec.model_validate(many)
     later = CampaignSpec.model_validate({**many, "service": {"profile": "public-2025-04"}})
-    assert len(later.log_fields.request_headers) == 41
+    assert len(later.section(LogFieldsSpec).request_headers) == 41
 
 
 def test_whether_a_rule_hides_a_response_header_is_said_by_the_profile() -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from edgeshift.areas import area_of
 from edgeshift.campaign.attempts import MOST_NAMED
 from edgeshift.campaign.book import Word
+from edgeshift.campaign.call_holds import CallHolds
 from edgeshift.campaign.callers import TargetCallers
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState
@@ -59,15 +60,16 @@ def full() -> Any:
         grows_by=None,
         advance_failures=0,
     )
+    holds = (held(Trouble.REFUSED, "s" * 999, NOW, "env:EDGE_TOKEN"),) * MOST_HOLDS
+    callers = TargetCallers(Callers(), COUNT)
     return SimpleNamespace(
         ledger=ledger,
         start=start,
         aborted=None,
         paused=Person(by="ann", reason="w" * 500),
         stopped_at=NOW,
-        holds=(held(Trouble.REFUSED, "s" * 999, NOW, "env:EDGE_TOKEN"),) * MOST_HOLDS,
-        callers=TargetCallers(Callers(), COUNT),
-        stopped_for_all=True,
+        calls=CallHolds(ledger, callers, holds),
+        callers=callers,
         notes=["n" * 240] * 20,
         retrying=[],
         told_wrong=WRONG,

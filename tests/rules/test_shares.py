@@ -208,7 +208,7 @@ def test_no_place_is_kept_for_new_ones_while_none_is_started(off: dict[str, Any]
         ledger=found,
         callers=TargetCallers(callers_of([ANN, BEN]), 2),
         shares_window=True,
-        stopped=b"",
+        calls=SimpleNamespace(stopped=b""),
         wave=0,
         area=SimpleNamespace(reversible=True),
         start=SimpleNamespace(waves=[SimpleNamespace(end=2)], window=1, grows_by=None),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.authority.door import last_word
+from edgeshift.authority.last_word import last_word
 from edgeshift.authority.roots import LeastPolicy, PersonRoot, Role, Roots, RootsFile, ServiceRoot
 from edgeshift.authority.signers import AllowedKey, Signers
 from edgeshift.authority.sshsig import PrivateKey

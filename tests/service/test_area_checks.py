@@ -17,6 +17,7 @@ import pytest
 
 from edgeshift.alarms import Facts, alarms_of
 from edgeshift.areas.esc import Secret
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.areas.esc import check_removal
@@ -197,7 +198,7 @@ async def test_log_fields_have_their_store_and_destination_checked(
     assert full["log destination"][0] is State.OK and "hunter2" not in str(full)
     # No file says so, but a store that this version cannot read may be in an archive.
     sound = spec(caller, "log-fields", log_fields=fields)
-    foreign = sound.log_fields.model_copy(update={"entries": "ftp://x"})
+    foreign = sound.section(LogFieldsSpec).model_copy(update={"entries": "ftp://x"})
     other = await checked(sound.model_copy(update={"log_fields": foreign}))
     assert other["log entries"][0] is State.FAILED
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.runtime.tls import tls_context
+from edgeshift.http.tls import tls_context
 from edgeshift.service_api import Refused, ServiceError, documents, transport
 from edgeshift.service_api.connections import KEPT_ALIVE, ServerConnections
 from edgeshift.service_api.transport import connections_for

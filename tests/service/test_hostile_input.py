@@ -14,6 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from edgeshift.campaign_file.parts import TicketSpec
+from edgeshift.http.posting import LARGEST_ANSWER
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes import Prober
 from edgeshift.probes.fetch import LARGEST_BODY
@@ -24,7 +25,7 @@ from edgeshift.stores import log_entries
 from edgeshift.stores.log_entries import LogStore
 from edgeshift.stores.tickets import Ticket
 from edgeshift.stores.tickets.ticket import TicketsMisconfigured, TicketsUnavailable
-from edgeshift.stores.tickets.webhook import LARGEST_ANSWER, WebhookTickets
+from edgeshift.stores.tickets.webhook import WebhookTickets
 from tests.service.client_kit import client as client_of
 from tests.service.raw_service import Answer, Request, at_edge, envelope, http, raw_service
 from tests.service.test_probes_requests import SECRET, ZONE, StillClock, spec_for

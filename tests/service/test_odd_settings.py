@@ -11,12 +11,12 @@ from pydantic import SecretStr
 
 from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.authority.signing import SigningFailed, signer_at
+from edgeshift.http.tls import BadCaFile, tls_context
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes.fetch import Fetcher, ProbeError
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
-from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.errors import Misconfigured
 from edgeshift.stores.archive import Archive

@@ -11,12 +11,12 @@ import pytest
 from pydantic import SecretStr
 
 from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.http.overheard import explain_requests
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes import Prober
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import ConnectionRefused, Credential, ServiceClient
-from edgeshift.service_api.overheard import explain_requests
 from edgeshift.stores.tickets import TicketsUnavailable, WebhookTickets
 from tests.service.raw_service import Request, http, raw_service
 from tests.service.simulated import simulated

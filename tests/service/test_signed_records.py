@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from edgeshift.authority.door import last_word
 from edgeshift.authority.keyring import Keyring
+from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import load_roots
 from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read, statement_at
 from edgeshift.authority.sshsig import PrivateKey
@@ -29,7 +29,8 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import Refused
 from edgeshift.operations.hands import Drafts
-from edgeshift.operations.signed import Pen, Word, matching, record
+from edgeshift.operations.signed import Pen, Word
+from edgeshift.operations.signed_elsewhere import matching, record
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from tests.kit.openssh import Keypair
 

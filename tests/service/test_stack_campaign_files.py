@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.load import parse_campaign
 from edgeshift.model.fleet import Area
 from edgeshift.testbed.simulator.generate import generate_fleet
@@ -19,8 +21,8 @@ def test_a_campaign_file_of_each_area_can_be_started(tmp_path: Path, area: Area)
     text = campaign_text(places, generate_fleet(6, 1), url, 600.0, area, edge)
     found = parse_campaign(text, str(places.campaign_of(area)))
     assert found.area is area and found.targets.all
-    assert found.esc.probe.edge == (edge if area is Area.ESC else None)
-    assert bool(found.log_fields.entries) is (area is Area.LOG_FIELDS)
+    assert found.section(EscSpec).probe.edge == (edge if area is Area.ESC else None)
+    assert bool(found.section(LogFieldsSpec).entries) is (area is Area.LOG_FIELDS)
 
 
 def test_each_area_has_a_file_of_its_own(tmp_path: Path) -> None:

@@ -372,17 +372,17 @@ class Batches:
         held.
         """
         state = self._state
-        known = {(one.credential, one.user) for one in state.holds}
-        if (hold.credential, hold.user) in known or not has_room(state.holds, hold, MOST_HOLDS):
+        known = {(one.credential, one.user) for one in state.calls.holds}
+        if (hold.credential, hold.user) in known or not has_room(state.calls.holds, hold, MOST_HOLDS):
             return
         if len(known) >= _MOST_HOLDS_BEFORE and not workflow.patched("each-hold-is-kept"):
             return
-        state.holds = (*state.holds, hold)
-        apart = state.callers.several and not state.stopped_for_all
-        state.note(state.waits_for(hold) if apart else f"paused by itself: {hold}")
+        state.calls.holds = (*state.calls.holds, hold)
+        apart = state.callers.several and not state.calls.stopped_for_all
+        state.note(state.calls.waits_for(hold) if apart else f"paused by itself: {hold}")
         state.changed()
 
     def end_holds(self, over: Collection[OpenCircuit]) -> None:
         """Calls go on that were held."""
         self._holds_over += 1
-        self._state.holds = tuple(hold for hold in self._state.holds if hold not in over)
+        self._state.calls.holds = tuple(hold for hold in self._state.calls.holds if hold not in over)

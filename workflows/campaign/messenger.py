@@ -129,7 +129,7 @@ class Messenger:
         """Tell the zones that wait for the service to go on."""
         state, ledger = self._state, self._state.ledger
         state.go_on_due = False
-        while some := sorted(index for index in ledger.held if not state.is_stopped(index))[:MANY]:
+        while some := sorted(index for index in ledger.held if not state.calls.is_stopped(index))[:MANY]:
             # Whoever has to wait again says so again, maybe before all are told.
             ledger.held.difference_update(some)
             try:

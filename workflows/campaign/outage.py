@@ -43,7 +43,7 @@ class ServicePause:
         state, since = self._state, workflow.now()
         # What was granted may still be used, and would only fail.
         self._taking_back = asyncio.create_task(self._steering.take_back_permits())
-        while state.holds:
+        while state.calls.holds:
             await self._until_answered()
         after = timedelta(seconds=round((workflow.now() - since).total_seconds()))
         held = len(state.ledger.held)
@@ -55,7 +55,7 @@ class ServicePause:
     async def _until_answered(self) -> None:
         """Wait for the holds that are known now: until a probe was answered, or until a person resumes."""
         state = self._state
-        asked = state.holds
+        asked = state.calls.holds
         waiting = asyncio.create_task(
             self._batches.work(
                 HeldCallActivities.wait,
@@ -83,7 +83,7 @@ class ServicePause:
         )
         # Whoever resumed once more meanwhile has had the same: nothing of it is for the next outage.
         state.resumed_by_hand = False
-        return state.holds
+        return state.calls.holds
 
     # --- with several credentials
 
@@ -91,15 +91,15 @@ class ServicePause:
         """Each hold has a wait of its own, and the targets that it stops go on as soon as it ends."""
         state, waits = self._state, self._waits
         try:
-            while state.holds:
-                for hold in state.holds:
+            while state.calls.holds:
+                for hold in state.calls.holds:
                     if hold not in waits:
                         waits[hold] = asyncio.create_task(self._until_it_ends(hold))
                 await workflow.wait_condition(self._something_is_new)
                 if state.resumed_by_hand:
                     ended = await self._let_go()
                 else:
-                    ended = tuple(hold for hold in state.holds if hold in waits and waits[hold].done())
+                    ended = tuple(hold for hold in state.calls.holds if hold in waits and waits[hold].done())
                 for hold in ended:
                     self._go_on(hold)
         finally:
@@ -109,7 +109,9 @@ class ServicePause:
 
     def _something_is_new(self) -> bool:
         state, waits = self._state, self._waits
-        return state.resumed_by_hand or any(hold not in waits or waits[hold].done() for hold in state.holds)
+        return state.resumed_by_hand or any(
+            hold not in waits or waits[hold].done() for hold in state.calls.holds
+        )
 
     def _go_on(self, hold: OpenCircuit) -> None:
         """A hold has ended. Raises what its wait has failed with."""
@@ -119,7 +121,7 @@ class ServicePause:
                 wait.result()
             wait.cancel()
         self._batches.end_holds((hold,))
-        going = sum(not state.is_stopped(index) for index in state.ledger.held)
+        going = sum(not state.calls.is_stopped(index) for index in state.ledger.held)
         zones = f"{counted(going, 'waiting zone')} {agreed(going, 'goes', 'go')} on"
         state.note(f"the service may be called again; before, {hold}: {zones}")
         state.go_on_due = True

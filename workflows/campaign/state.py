@@ -12,10 +12,11 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.areas import area_of
     from edgeshift.campaign.book import fingerprints_of
+    from edgeshift.campaign.call_holds import CallHolds
     from edgeshift.campaign.callers import TargetCallers
     from edgeshift.campaign.ledger import Ledger
     from edgeshift.campaign.packing import Bits, of_text
-    from edgeshift.campaign.target_states import FINAL, TargetState
+    from edgeshift.campaign.target_states import TargetState
     from edgeshift.messages import (
         MOST_TOLD_WRONG,
         Book,
@@ -35,7 +36,6 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Decision, SignOffPolicy, refusal
     from edgeshift.model.window import Growth
-    from edgeshift.rate_limit.circuit import OpenCircuit
 
 MOST_NOTES = 20
 
@@ -95,9 +95,8 @@ class CampaignState:
         self.paused: Person | None = on.paused
         self.aborted: Person | None = on.aborted
         self.callers = TargetCallers(start.callers, start.count)
-        self.stopped = b""
-        """Which targets' calls are stopped, ``HIDDEN`` each, where not those of all are; else empty."""
-        self.holds = on.holds
+        self.calls = CallHolds(self.ledger, self.callers, on.holds)
+        """Why it stands still by itself, or those of its targets do whose calls are held."""
         self.resumed_by_hand = on.resumed_by_hand
         """Whether a person has had the calls go on that are held."""
         self.steered = 0
@@ -243,49 +242,11 @@ class CampaignState:
         return over and not self.takes_back and not self.unrecorded
 
     @property
-    def holds(self) -> tuple[OpenCircuit, ...]:
-        """Why it stands still by itself, or those of its targets do whose calls they stop. A person's pause
-        does not end them.
-        """
-        return self._holds
-
-    @holds.setter
-    def holds(self, holds: tuple[OpenCircuit, ...]) -> None:
-        self._holds = holds
-        self.stopped = self.callers.targets(self.callers.stopped(holds))
-
-    @property
     def stands_still(self) -> bool:
         """Whether nothing new begins for now: a person has paused it, or the service is not to be called for
         any target that has no outcome yet.
         """
-        return self.paused is not None or self.stopped_for_all
-
-    @property
-    def stopped_for_all(self) -> bool:
-        """Whether calls are held of each target that has no outcome yet."""
-        if not self.holds or not self.callers.several:
-            return bool(self.holds)
-        unfinished = [place for place in TargetState if place not in FINAL]
-        goes_on = self.ledger.indexes(*unfinished, hidden=self.stopped)
-        return next(goes_on, None) is None
-
-    def is_stopped(self, index: int) -> bool:
-        """Whether the target's calls are held."""
-        return bool(self.stopped[index]) if self.stopped else bool(self.holds)
-
-    def left_of(self, hold: OpenCircuit) -> int:
-        """How many targets without an outcome a hold stops."""
-        callers = self.callers
-        numbers = callers.stopped_by(hold) if callers.several else frozenset[int]()
-        return callers.left(numbers, bytes(self.ledger.places))
-
-    def waits_for(self, hold: OpenCircuit) -> str:
-        """How many zones wait for what a hold is about, for people."""
-        zones = self.left_of(hold)
-        _, _, user = hold.user.rpartition("/")
-        of = f" of user {user}" if user else ""
-        return f"{counted(zones, 'zone')}{of} {agreed(zones, 'waits', 'wait')}: {hold}"
+        return self.paused is not None or self.calls.stopped_for_all
 
     @property
     def shares_window(self) -> bool:
@@ -386,7 +347,7 @@ class CampaignState:
             notes=tuple(self.notes),
             cursor=self.cursor,
             origin=self.origin,
-            holds=self.holds,
+            holds=self.calls.holds,
             resumed_by_hand=self.resumed_by_hand,
             stopped_at=self.stopped_at,
             retrying=tuple(self.retrying),

@@ -76,10 +76,10 @@ class Steering:
         """End a pause, also the campaign's own, and accept the zones that have failed so far."""
         state = self._state
         was = "paused" if state.stands_still else "halted" if state.halted else "running"
-        apart = was == "running" and bool(state.holds)
+        apart = was == "running" and bool(state.calls.holds)
         state.steered, state.signed_stop = state.steered + 1, None
-        state.paused, state.resumed_by_hand = None, bool(state.holds)
-        again = "; it pauses itself again if the service cannot be called yet" if state.holds else ""
+        state.paused, state.resumed_by_hand = None, bool(state.calls.holds)
+        again = "; it pauses itself again if the service cannot be called yet" if state.calls.holds else ""
         if apart:
             again = "; the zones whose calls were stopped try again"
         state.ledger.accept_failures()

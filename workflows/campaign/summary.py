@@ -92,7 +92,7 @@ def summary(
         spec=start.spec,
         archive=start.archive,
         fix=fix(state),
-        holds=list(state.holds),
+        holds=list(state.calls.holds),
         held_by=held_by(state),
         held_zones=len(ledger.held),
         stopped_by=stopped.by if stopped else "",
@@ -125,7 +125,7 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
         "excluded": named,
         "excluded_codes": {index: codes[index] for index in named},
         "notes": [note[:NOTE] for note in state.notes],
-        "holds": list(state.holds[:FEW_HOLDS]),
+        "holds": list(state.calls.holds[:FEW_HOLDS]),
         "held_by": held_by(state)[:FEW_HOLDS],
         "retrying": state.retrying[-1:],
         "told_wrong": state.told_wrong[:FEW_SHOWN],
@@ -150,15 +150,15 @@ def why(state: CampaignState) -> str:
     said = []
     if person := state.aborted or state.paused:
         said.append(f"by {person.by}: {person.reason or 'no reason given'}")
-    if state.holds and not state.stopped_for_all:
-        said += [state.waits_for(hold) for hold in state.holds[:FEW_SAID]]
-        if (others := len(state.holds) - FEW_SAID) > 0:
+    if state.calls.holds and not state.calls.stopped_for_all:
+        said += [state.calls.waits_for(hold) for hold in state.calls.holds[:FEW_SAID]]
+        if (others := len(state.calls.holds) - FEW_SAID) > 0:
             said.append(f"and {others} more")
         if state.halted:
             said.append(state.halted)
-    elif state.holds:
-        more = f" (and {len(state.holds) - 1} more)" if len(state.holds) > 1 else ""
-        said.append(f"by itself: {state.holds[0]}{more}")
+    elif state.calls.holds:
+        more = f" (and {len(state.calls.holds) - 1} more)" if len(state.calls.holds) > 1 else ""
+        said.append(f"by itself: {state.calls.holds[0]}{more}")
     window = Window(state)
     most = window.most_in_flight()
     if not said and not state.halted and not state.closed and most < window.size:
@@ -168,7 +168,7 @@ def why(state: CampaignState) -> str:
 
 def fix(state: CampaignState) -> str:
     """What a person has to do about what is held, or empty."""
-    few = state.holds[: FEW_SAID if state.callers.several else 1]
+    few = state.calls.holds[: FEW_SAID if state.callers.several else 1]
     return "; ".join(dict.fromkeys(to_fix(hold, state.start.name) for hold in few))
 
 
@@ -177,8 +177,8 @@ def held_by(state: CampaignState) -> list[HeldTargets]:
     if not state.callers.several:
         return []
     return [
-        HeldTargets(credential=hold.credential, user=hold.user, zones=state.left_of(hold))
-        for hold in state.holds
+        HeldTargets(credential=hold.credential, user=hold.user, zones=state.calls.left_of(hold))
+        for hold in state.calls.holds
     ]
 
 

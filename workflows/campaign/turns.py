@@ -37,7 +37,7 @@ class Turns:
         state = self._state
         if not state.shares_window:
             free = self._window.free_slots() - self._ready_zones()
-            return state.ledger.within(self._pending(state.stopped), free, BATCH)
+            return state.ledger.within(self._pending(state.calls.stopped), free, BATCH)
         if not state.ledger.number(TargetState.PENDING):
             return []
         return list(islice((index for index, pending in self._shared() if pending), BATCH))
@@ -46,7 +46,7 @@ class Turns:
         """The next batch to be granted a permit."""
         state = self._state
         if not state.shares_window:
-            return state.ledger.within(self._ready(state.stopped), self._window.free_slots(), BATCH)
+            return state.ledger.within(self._ready(state.calls.stopped), self._window.free_slots(), BATCH)
         if not state.ledger.number(*READY):
             return []
         return list(islice((index for index, pending in self._shared() if not pending), BATCH))
@@ -66,7 +66,7 @@ class Turns:
 
     def _ready_zones(self) -> int:
         """How many zones are ready for a permit that may get one."""
-        ledger, stopped = self._state.ledger, self._state.stopped
+        ledger, stopped = self._state.ledger, self._state.calls.stopped
         if not stopped:
             return ledger.zones(*READY)
         return sum(map(ledger.covered, ledger.indexes(*READY, hidden=stopped)))
@@ -77,12 +77,12 @@ class Turns:
         if (free := self._window.free_slots()) <= 0:
             return iter(())
         taken = [0] * callers.users
-        for index in ledger.taking_places(state.stopped):
+        for index in ledger.taking_places(state.calls.stopped):
             taken[callers.user_of(index)] += ledger.covered(index)
         # None is started meanwhile: places would be left free for it.
         starts = state.recalled and not state.unrecorded
         begun = bytes(ledger.places)[: state.start.waves[state.wave].end]
-        left, window = callers.users_left(begun, state.stopped), self._window.most_in_flight()
+        left, window = callers.users_left(begun, state.calls.stopped), self._window.most_in_flight()
         claims = [
             Claims(
                 taken=zones,
@@ -96,6 +96,6 @@ class Turns:
 
     def _of_user(self, user: int, *, ready: bool) -> Iterator[int]:
         # A generator: with many users, nobody looks for the next ones of those that have no turn.
-        others, stopped = self._state.callers.others_than(user), self._state.stopped
+        others, stopped = self._state.callers.others_than(user), self._state.calls.stopped
         hidden = hide(others, stopped) if stopped else others
         yield from self._ready(hidden) if ready else self._pending(hidden)

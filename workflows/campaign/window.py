@@ -21,7 +21,7 @@ class Window:
         where nothing of it is in flight.
         """
         ledger = self._state.ledger
-        return self.most_in_flight() - ledger.in_flight() + ledger.set_down(self._state.stopped)
+        return self.most_in_flight() - ledger.in_flight() + ledger.set_down(self._state.calls.stopped)
 
     def most_in_flight(self) -> int:
         """How many zones may be in flight: the window as it is. Where a change cannot be taken back, one that

@@ -137,7 +137,7 @@ class Campaign:
         sweeper = Sweeper(state, self._batches)
         outage = ServicePause(state, self._batches, self._steering)
         tasks.begin("clock", sweeper.wait_for_the_next, when=lambda: True, waits=True)
-        tasks.begin("service", outage.wait_it_out, when=lambda: bool(state.holds), waits=True)
+        tasks.begin("service", outage.wait_it_out, when=lambda: bool(state.calls.holds), waits=True)
         tasks.begin("signed stop", self._steering.heed, when=lambda: self._steering.heeds)
         tasks.begin("woken_after_end", self._messenger.tell_woken_after_end)
         tasks.begin("rulings", Rulings(state, self._batches).keep)

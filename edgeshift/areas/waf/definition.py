@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from edgeshift.areas.area import AreaDefinition, Phrases, TicketText
+from edgeshift.areas.area import AreaDefinition, OwnList, Phrases, TicketText
 from edgeshift.areas.waf.answers import Reading
+from edgeshift.areas.waf.body import Adjustment
 from edgeshift.areas.waf.evidence_again import AGAIN
 from edgeshift.areas.waf.support import support_cause, ticket_of
 from edgeshift.model.fleet import Area
@@ -20,7 +21,21 @@ DEFINITION = AreaDefinition(
     asks_support=True,
     support_cause=support_cause,
     ticket=TicketText(Reading, ticket_of),
-    sections=("validation", "consents", "adjustments"),
+    sections=("validation", "consents"),
+    lists=(
+        OwnList(
+            key="adjustments",
+            model=Adjustment,
+            meaning="Changes to every proposal, beside what the service returns; signed off with it.",
+            example=[
+                {
+                    "ruleset": "efb7b8c949ac4650a09736fc376e9aee",
+                    "rule": "5de7edfa648c4d6891dc3e7f84534ffa",
+                    "action": "log",
+                }
+            ],
+        ),
+    ),
     # After the plan's reading: fresh configuration, page rules, PUT, status, stored rules (docs/calls.md).
     # With a window its plan, fresh configuration, page rules, status, stored rules, validation PUT and stored
     # rules more; then a status, its rules and the queries of its events; and its stored rules before the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.of_area import CampaignFilePart
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.durations import say_duration
@@ -14,7 +15,7 @@ class EscFile(CampaignFilePart):
 
     def warnings(self, spec: CampaignSpec) -> list[str]:
         """One sentence for each thing that may surprise."""
-        terms, found = spec.esc, []
+        terms, found = spec.section(EscSpec), []
         if terms.scope == "account":
             found.append(
                 "a change of an account is one of all its zones at once: no zone of it comes as a canary"

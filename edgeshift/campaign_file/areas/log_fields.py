@@ -19,7 +19,7 @@ class LogFieldsFile(CampaignFilePart):
 
     def warnings(self, spec: CampaignSpec) -> list[str]:
         """One sentence for each thing that may surprise."""
-        terms, found = spec.log_fields, []
+        terms, found = spec.section(LogFieldsSpec), []
         if terms.entries is None:
             found.append("no log entries are read (log_fields.entries): that fields arrive is not verified")
         elif terms.every > terms.verify > timedelta(0):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from edgeshift.areas.waf import Adjustment
 from edgeshift.campaign_file.of_area import CampaignFilePart
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.model.counts import agreed
+from edgeshift.model.validators import Where
 
 MOST_NAMED = 5
 """Zones that a warning names."""
@@ -33,6 +35,12 @@ class WafFile(CampaignFilePart):
                 "validation enforces: the new WAF can block requests before anyone agreed to its rules"
             )
         return found
+
+    def new_mistakes(self, spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
+        """Adjustments that would change nothing."""
+        for place, adjustment in enumerate(spec.own_list(Adjustment)):
+            if why := adjustment.threshold_in_vain():
+                yield ("adjustments", place, "score_threshold"), why
 
 
 def _named(zones: Sequence[str]) -> str:

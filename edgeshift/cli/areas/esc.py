@@ -12,6 +12,7 @@ from rich.text import Text
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.forecast import calls_a_second
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.parts import LONGEST, MOST_LINES, CliPart
@@ -52,7 +53,7 @@ def late_scopes(
     found = esc.late(
         targets,
         waves,
-        scaled.esc,
+        scaled.section(EscSpec),
         spec.largest_window,
         calls_a_second(scaled),
         report.service_time,
@@ -68,7 +69,8 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: Asse
         console.print(f"  … and {len(report.zones) - MOST_SCOPES:,} more (--json names all)")
     ready = [line for line in report.zones if line.verdict is Verdict.READY]
     if ready:
-        probe, zones = spec.esc.probe, sum(line.zone.covers for line in ready)
+        terms, zones = spec.section(EscSpec), sum(line.zone.covers for line in ready)
+        probe = terms.probe
         requests = zones * probe.sample * 2 * probe.rounds
         first = (
             ": what changes is known after the probe of a scope, and is signed then."
@@ -77,8 +79,8 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: Asse
         )
         console.print(Text.assemble(("\nProbe first", "bold"), first))
         console.print(
-            f"Once esc is off, a scope is watched for {say_duration(spec.esc.observe)}, every"
-            f" {say_duration(spec.esc.every)}; it is turned on again if it gets worse than was agreed."
+            f"Once esc is off, a scope is watched for {say_duration(terms.observe)}, every"
+            f" {say_duration(terms.every)}; it is turned on again if it gets worse than was agreed."
         )
     _deadline(console, spec, report, result)
 

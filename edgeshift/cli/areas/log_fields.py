@@ -11,6 +11,7 @@ from rich.text import Text
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.names import fields_of
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.areas.log_fields import PLACEHOLDER_FIELD
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.parts import CliPart
@@ -23,7 +24,7 @@ MOST_ZONES = 20
 
 def _show(console: Console, spec: CampaignSpec, report: PlanReport) -> None:
     """Print which fields zones get, and what has to be done to rulesets and log jobs."""
-    terms = spec.log_fields
+    terms = spec.section(LogFieldsSpec)
     common = fields_of(terms)
     console.print(Text.assemble(("\nFields of every zone", "bold"), f": {len(common)}"))
     for field in common:

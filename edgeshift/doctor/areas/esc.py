@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from edgeshift.areas import esc
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DoctorPart, Reads
@@ -36,7 +37,7 @@ class EscDoctor(DoctorPart):
         found: dict[str, Callable[[], Awaitable[object]]] = {
             "ESC setting of a zone": lambda: client.esc(f"zones/{zone.id}")
         }
-        if spec.esc.scope == "account":
+        if spec.section(EscSpec).scope == "account":
             found["ESC setting of an account"] = lambda: client.esc(f"accounts/{zone.account}")
             found["accounts"] = client.accounts
         return found
@@ -81,7 +82,8 @@ def check_removal(now: datetime | None, profile: ServiceProfile) -> Check:
 async def _check_edge(spec: CampaignSpec, zone: Zone) -> Check:
     """Whether the hosts that are probed can be reached: at the edge that the file names, or by DNS."""
     code, name = CheckCode.PROBE, "probe"
-    edge = urlsplit(spec.esc.probe.edge or f"https://{zone.name}")
+    named = spec.section(EscSpec).probe.edge
+    edge = urlsplit(named or f"https://{zone.name}")
     host = str(edge.hostname)
     port = edge.port or (443 if edge.scheme == "https" else 80)
     where = f"{host}:{port}"
@@ -91,11 +93,9 @@ async def _check_edge(spec: CampaignSpec, zone: Zone) -> Check:
             writer.close()
     except (OSError, TimeoutError) as why:
         said = f"nobody answers at {where} ({_trouble(why)})"
-        fix = "see esc.probe.edge" if spec.esc.probe.edge else "name the edge's address under esc.probe.edge"
-        return Check(code, name, State.FAILED if spec.esc.probe.edge else State.WARNING, said, fix)
-    return ok(
-        code, name, f"{where} takes connections" + (f" (for {zone.name})" if spec.esc.probe.edge else "")
-    )
+        fix = "see esc.probe.edge" if named else "name the edge's address under esc.probe.edge"
+        return Check(code, name, State.FAILED if named else State.WARNING, said, fix)
+    return ok(code, name, f"{where} takes connections" + (f" (for {zone.name})" if named else ""))
 
 
 def _trouble(why: Exception) -> str:

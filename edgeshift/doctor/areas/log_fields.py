@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DoctorPart, Reads
@@ -60,11 +61,12 @@ class LogFieldsDoctor(DoctorPart):
 async def _check_entries(spec: CampaignSpec, zone: Zone) -> Check:
     """Whether log entries can be read from where the file says that they are."""
     code, name = CheckCode.LOG_ENTRIES, "log entries"
-    if spec.log_fields.entries is None:
+    entries = spec.section(LogFieldsSpec).entries
+    if entries is None:
         said = "log_fields.entries is not given: that fields arrive will not be verified"
         return Check(code, name, State.WARNING, said, "say where the log jobs' entries can be read")
     try:
-        async for _ in LogStore(spec.log_fields.entries, zone).entries():
+        async for _ in LogStore(entries, zone).entries():
             return ok(code, name, f"there are some of {zone.name}")
     except LogStoreError as problem:
         return Check(
@@ -76,7 +78,7 @@ async def _check_entries(spec: CampaignSpec, zone: Zone) -> Check:
 
 def _check_job(spec: CampaignSpec) -> list[Check]:
     """Whether the destination of new log jobs is where the file says."""
-    job = spec.log_fields.job
+    job = spec.section(LogFieldsSpec).job
     if job is None:
         return []
     code, name = CheckCode.LOG_DESTINATION, f"log destination, {job.destination}"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-import httpx
 from pydantic import SecretStr
 
+from edgeshift.http.posting import Answer, NotAnswered, Posting, can_be_asked
+from edgeshift.http.proxies import BadProxy
+from edgeshift.http.tls import BadCaFile
 from edgeshift.model.addresses import PLAIN_TICKETS, is_loopback_host
-from edgeshift.runtime.proxies import BadProxy, proxy_at
 from edgeshift.runtime.redaction import redact_text
 from edgeshift.runtime.safe_text import one_line
-from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api.envelope import is_page
 from edgeshift.stores.tickets.ticket import (
     Ticket,
@@ -23,9 +22,6 @@ from edgeshift.stores.tickets.ticket import (
     TicketsRefused,
     TicketsUnavailable,
 )
-
-LARGEST_ANSWER = 64 * 1024
-"""Bytes of a receiver's answer that are read."""
 
 _RETRIED = frozenset({408, 421, 423, 425, 429})
 
@@ -51,13 +47,10 @@ class WebhookTickets:
         limit: float = 30.0,
         path_shown: bool = True,
     ) -> None:
-        self._url = url
         self._at = _shown(url, path_shown=path_shown)
         self._headers = {"Authorization": f"Bearer {_header_value(secret)}"} if secret else {}
-        self._limit = limit
         try:
-            self._proxy = proxy_at(proxy)
-            self._tls = tls_context(ca_file)
+            self._posting = Posting(url, proxy=proxy, ca_file=ca_file, limit=limit)
         except BadProxy as bad:
             raise TicketsMisconfigured(f"tickets: the proxy cannot be used: {bad}") from None
         except BadCaFile as bad:
@@ -71,39 +64,24 @@ class WebhookTickets:
         document = ticket.model_dump(mode="json")
         headers = {**self._headers, "Idempotency-Key": ticket.key, "Accept-Encoding": "identity"}
         try:
-            async with (
-                asyncio.timeout(self._limit),
-                httpx.AsyncClient(
-                    verify=self._tls, proxy=self._proxy, timeout=self._limit, trust_env=False
-                ) as client,
-                client.stream("POST", self._url, json=document, headers=headers) as answer,
-            ):
-                body = await _read(answer)
-        except (httpx.HTTPError, TimeoutError) as why:
+            answer = await self._posting.post(document, headers)
+        except NotAnswered as why:
+            raise TicketsUnavailable(f"{self._at}: ticket {ticket.key} was not taken ({why})") from None
+        if not (200 <= answer.status < 300 or answer.status == 409):
+            kind = TicketsUnavailable if answer.status >= 500 or answer.status in _RETRIED else TicketsRefused
+            raise kind(f"{self._at}: answered {answer.status} to ticket {ticket.key}")
+        if is_page(answer.body):
             raise TicketsUnavailable(
-                f"{self._at}: ticket {ticket.key} was not taken ({type(why).__name__})"
-            ) from None
-        if not (answer.is_success or answer.status_code == 409):
-            kind = (
-                TicketsUnavailable
-                if answer.status_code >= 500 or answer.status_code in _RETRIED
-                else TicketsRefused
-            )
-            raise kind(f"{self._at}: answered {answer.status_code} to ticket {ticket.key}")
-        if is_page(body):
-            raise TicketsUnavailable(
-                f"{self._at}: answered {answer.status_code} to ticket {ticket.key} with a page, as a proxy or"
+                f"{self._at}: answered {answer.status} to ticket {ticket.key} with a page, as a proxy or"
                 " a log-in does; the receiver of tickets has to answer itself"
             )
-        return TicketRef(
-            key=ticket.key, location=self._location(answer, body), created=answer.status_code != 409
-        )
+        return TicketRef(key=ticket.key, location=self._location(answer), created=answer.status != 409)
 
-    def _location(self, answer: httpx.Response, body: bytes) -> str:
-        found: Any = answer.headers.get("location")
+    def _location(self, answer: Answer) -> str:
+        found: Any = answer.location
         if not found:
             try:
-                document = json.loads(body)
+                document = json.loads(answer.body)
             except (ValueError, RecursionError):
                 document = None
             if isinstance(document, dict):
@@ -123,10 +101,10 @@ def _shown(url: str, *, path_shown: bool) -> str:
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
-        httpx.URL(url)
-    except (ValueError, httpx.InvalidURL):
+    except ValueError:
         parts, port = urlsplit(""), ""
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+    good = parts.scheme in ("http", "https") and can_be_asked(url)
+    if not good or not parts.hostname or parts.username or parts.password:
         raise TicketsMisconfigured("tickets.webhook: write it as https://HOST/PATH, without user or password")
     if parts.scheme == "http" and not is_loopback_host(parts.hostname):
         raise TicketsMisconfigured(f"tickets.webhook: {PLAIN_TICKETS}")
@@ -140,15 +118,3 @@ def _header_value(secret: SecretStr) -> str:
             "tickets.secret: it has characters that no header may carry: one line of printable ASCII is right"
         )
     return value
-
-
-async def _read(answer: httpx.Response) -> bytes:
-    """The beginning of a receiver's answer, as it came: what is longer, or packed, says nothing of where the
-    ticket is.
-    """
-    body = bytearray()
-    async for part in answer.aiter_raw():
-        body += part
-        if len(body) > LARGEST_ANSWER:
-            break
-    return bytes(body[:LARGEST_ANSWER])

@@ -9,6 +9,7 @@ from contextlib import suppress
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.messages import PlacesAsked, TargetsAt, ZonePhase
 from edgeshift.model.fleet import UNTOUCHED, Zone, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode, codes_of
@@ -102,7 +103,7 @@ async def _is_in_force(stage: Stage, zone: Zone) -> bool:
             return True
         case "esc":
             return await stage.play.is_off(zone.name)
-    wanted = {name.lower() for name in stage.play.spec.log_fields.request_headers}
+    wanted = {name.lower() for name in stage.play.spec.section(LogFieldsSpec).request_headers}
     rules = (await ruleset(stage.play, zone.name)).get("rules") or []
     logged = {
         str(field.get("name")).lower()

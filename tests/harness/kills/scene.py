@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.model.fleet import CLAIMS, ZoneOutcome
 from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import World
@@ -116,7 +117,7 @@ def order_of(
     share the user's limit, and what is known of a service that is held, by its quota, as in production.
     """
     variables = [str(item.token).removeprefix("env:") for item in stage.play.spec.service.credentials]
-    if (job := stage.play.spec.log_fields.job) is not None:
+    if (job := stage.play.spec.section(LogFieldsSpec).job) is not None:
         variables.append(job.destination.removeprefix("env:"))
     worker = stage.play.settings.worker.model_copy(update={"workflow_task_timeout_seconds": 4})
     return Order(

@@ -18,7 +18,7 @@ from temporalio.worker._worker import load_default_build_id
 
 import tests.harness.switches
 import tests.kit.faults_worker
-from edgeshift.runtime.tls import tls_context
+from edgeshift.http.tls import tls_context
 
 __all__ = ["anyio", "httpcore", "tests"]
 

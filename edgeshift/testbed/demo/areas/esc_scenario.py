@@ -132,15 +132,13 @@ def specs(scenario: Scenario, running: Stack) -> list[CampaignSpec]:
         waves=(WaveSpec(name="canary", percent=10), WaveSpec(name="rest")),
         advance=WaveAdvance(percent=50, failures=10),
         window=16,
-        esc=_terms(running),
-        **shared,
+        **shared | {"esc": _terms(running)},
     )
     account = CampaignSpec(
         name=ACCOUNT_CAMPAIGN,
         targets=TargetSpec(accounts=(last.id,)),
         window=len(inside),
-        esc=_terms(running).model_copy(update={"scope": "account"}),
-        **shared,
+        **shared | {"esc": _terms(running).model_copy(update={"scope": "account"})},
     )
     side = side_campaign(SIDE_CAMPAIGN, scenario, running, area=Area.ESC, esc=_terms(running))
     return [main, side, account]

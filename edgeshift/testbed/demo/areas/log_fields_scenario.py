@@ -148,6 +148,7 @@ def judge(body: dict[str, Any]) -> tuple[Choice, str]:
 def specs(scenario: Scenario, running: Stack) -> list[CampaignSpec]:
     """The campaign over all zones but those of the small one, which is aborted."""
     terms = _terms(scenario, running)
+    own: dict[str, Any] = {"log_fields": terms}
     main = CampaignSpec(
         name=CAMPAIGN,
         area=Area.LOG_FIELDS,
@@ -157,10 +158,10 @@ def specs(scenario: Scenario, running: Stack) -> list[CampaignSpec]:
         advance=WaveAdvance(percent=50, failures=10),
         window=16,
         sign_off=policy(days=4),
-        log_fields=terms,
         commit=CommitSpec(migration_limit=timedelta(hours=1), poll=timedelta(minutes=20)),
         tickets=TicketSpec(folder=str(running.places.tickets)),
         time_scale=TIME_SCALE,
+        **own,
     )
     shared = terms.model_copy(update={"zones": {}})
     side = side_campaign(SIDE_CAMPAIGN, scenario, running, area=Area.LOG_FIELDS, log_fields=shared)

@@ -1,0 +1,75 @@
+"""Which signed start a campaign goes by, and which targets were signed with it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.statements import Attested, StartStatement
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.fleet import Target
+
+
+def start_of(
+    spec: CampaignSpec, digest: str | None, starts: Iterable[Attested], roots: Roots, now: datetime
+) -> Attested | str:
+    """The signed start of the campaign with this specification, the latest first; or why there is none.
+    ``digest``: of ``spec``; None for a start of that name with whichever.
+    """
+    why = _no_start(spec)
+    for said in starts:
+        if not _starts(said, spec, digest):
+            continue
+        if refused := roots.refuses(said, Role.STARTER, now):
+            why = f"its start does not count: {refused}"
+            continue
+        return said
+    return why
+
+
+def starts_then(
+    spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots
+) -> list[Attested] | str:
+    """The signed starts of the campaign with this specification that counted when they were given; or why
+    there is none. A key that was revoked since, and a start's end, hold no way back.
+    """
+    why, found, roots = _no_start(spec), list[Attested](), roots.forgiving
+    for said in starts:
+        if not _starts(said, spec, digest):
+            continue
+        if refused := roots.refuses(said, Role.STARTER, said.statement.issued):
+            why = f"its start did not count: {refused}"
+        else:
+            found.append(said)
+    return found or why
+
+
+def _no_start(spec: CampaignSpec) -> str:
+    return f"no start of campaign {spec.name} with this specification was signed"
+
+
+def _starts(said: Attested, spec: CampaignSpec, digest: str | None) -> bool:
+    """Whether a statement is about the start of this campaign with exactly this specification, if any."""
+    statement = said.statement
+    return (
+        isinstance(statement, StartStatement)
+        and digest in (None, statement.spec)
+        and statement.campaign == spec.name
+        and statement.area is spec.area
+        and statement.service == spec.service.base_url
+    )
+
+
+def target_refused(
+    index: int, target: Target, statement: StartStatement, targets: Sequence[Target]
+) -> str | None:
+    """Why the zone is none of the signed targets, as it is said to be; or None."""
+    if not 0 <= index < len(targets) or targets[index] != target:
+        return "it is none of the signed targets, or another than was signed"
+    wave = target.wave
+    if not 0 <= wave < len(statement.waves):
+        return "its wave is none of the signed ones"
+    if not statement.waves[wave].first <= index < statement.waves[wave].end:
+        return "it is not in its wave, as that was signed"
+    return None
