@@ -191,7 +191,7 @@ async def probing(
         yield Probing(door, patch, zones)
 
 
-DOUBTFUL = {
+DOUBTFUL: dict[str, Any] = {
     "A/A pairs differ": {"alarms": 4},
     "a host past the edge": {"unmarked": ("elsewhere.example",)},
 }

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+import httpx
 from temporalio.client import WorkflowUpdateFailedError
 
 from edgeshift.authority.records import SignedRecords, statement_at
@@ -24,7 +25,7 @@ from edgeshift.testbed.invariants.seen import Signature, StopRecord
 from tests.harness.aimed.scene import PATIENCE, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
 from tests.harness.campaigns.authority import FOUR_EYES, ONE, TWO
-from tests.harness.campaigns.stages import signed_stage
+from tests.harness.campaigns.stages import esc_stage, esc_zone, signed_stage
 from tests.harness.cases import World
 from tests.harness.disturbances.archives import Damage
 from tests.harness.verdict import Verdict
@@ -154,6 +155,25 @@ async def evidence_that_did_not_pass(world: World) -> Verdict:
         await stage.play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
         await _claimed(stage, "a", APPROVER)
         return await judged(stage, {4, 7})
+
+
+async def probe_with_doubts(world: World) -> Verdict:
+    """A scope whose account has esc off already, so that its probe compared off with off: its fingerprint is
+    signed, as for others, and it has to be signed for itself.
+    """
+    async with esc_stage(
+        world.client, world.folder, esc_zone("a", own=True), begin=False, authority=ONE
+    ) as stage:
+        play = stage.play
+        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient(headers=headers) as customer:
+            path = f"{play.simulator.base_url}/accounts/{play.fleet.accounts[0].id}/disable_esc"
+            assert (await customer.post(path, json={"always": True})).status_code == 200
+        await play.begin()
+        state = await play.zone_until(stage.name("a"), _was_judged, PATIENCE)
+        await play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
+        await _claimed(stage, "a", APPROVER)
+        return await judged(stage, {3, 4, 7})
 
 
 def _was_judged(state: ZoneState) -> bool:
