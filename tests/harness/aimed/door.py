@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-import httpx
 from temporalio.client import WorkflowUpdateFailedError
 
 from edgeshift.authority.records import SignedRecords, statement_at
@@ -161,17 +160,11 @@ async def probe_with_doubts(world: World) -> Verdict:
     """A scope whose account has esc off already, so that its probe compared off with off: its fingerprint is
     signed, as for others, and it has to be signed for itself.
     """
-    async with esc_stage(
-        world.client, world.folder, esc_zone("a", own=True), begin=False, authority=ONE
-    ) as stage:
-        play = stage.play
-        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
-        async with httpx.AsyncClient(headers=headers) as customer:
-            path = f"{play.simulator.base_url}/accounts/{play.fleet.accounts[0].id}/disable_esc"
-            assert (await customer.post(path, json={"always": True})).status_code == 200
-        await play.begin()
-        state = await play.zone_until(stage.name("a"), _was_judged, PATIENCE)
-        await play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
+    off: dict[str, Any] = {"esc": {"always": True}}
+    zones = (esc_zone("a", own=True),)
+    async with esc_stage(world.client, world.folder, *zones, authority=ONE, account=off) as stage:
+        state = await stage.play.zone_until(stage.name("a"), _was_judged, PATIENCE)
+        await stage.play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
         await _claimed(stage, "a", APPROVER)
         return await judged(stage, {3, 4, 7})
 
