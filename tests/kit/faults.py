@@ -85,8 +85,8 @@ async def staged(
     """A scene on a task queue of its own, whose zones' and account's names no other scene has.
 
     ``authority``: whose keys count, by the roots of its workers; the campaign asks for as much as they do.
-    ``account``: what its account has. ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it. ``{zone}`` anywhere in a zone
-    becomes its whole name.
+    ``account``: what its account has. ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it.
+    ``{zone}`` anywhere in a zone becomes its whole name.
     """
     tag = uuid.uuid4().hex[:8]
     named = [_named(item, f"{item['name']}.{tag}.example") for item in zones]
