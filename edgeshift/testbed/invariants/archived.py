@@ -142,7 +142,7 @@ def _probe(digest: str, document: dict[str, Any]) -> EvidenceFile:
     """A probe as evidence: it passes where nothing of it says that it may have seen too little."""
     coverage, controls = (document.get(field) or {} for field in ("coverage", "controls"))
     silent = coverage.get("zones_covered", 0) != coverage.get("zones_probed", 0)
-    doubts = document["off_above"] or silent or coverage.get("hosts_unmarked") or controls.get("alarms")
+    doubts = document.get("off_above") or silent or coverage.get("hosts_unmarked") or controls.get("alarms")
     return EvidenceFile(
         area="esc",
         digest=digest,
