@@ -64,6 +64,11 @@ class AreaWork(Protocol):
         """
         return change
 
+    async def refuse_unfounded(self, change: Change) -> None:
+        """Before anything is asked of people's signatures: raises NotSent where no worker has seen what the
+        proposal rests on, though what people signed may stand. Raises ArchiveError.
+        """
+
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The area's own rules of what may be sent. Raises NotSent."""
         ...

@@ -91,6 +91,7 @@ class MutationActivities:
         try:
             if change.step is Step.ROLL_BACK:
                 fence.change = change = await area.as_sent(change)
+            await area.refuse_unfounded(change)
             body = await self._checked_body(change, fence)
             area.check(change, body)
             client = await self._connections.service(change.start.spec, change.start.target.zone)

@@ -13,6 +13,7 @@ from activities.change.intents import own_commit
 from activities.change.not_sent import NotSent
 from activities.change.rollbacks import IS_OVER, is_over
 from activities.connections import Connections
+from activities.esc.evidence import refuse_unprobed
 from activities.esc.proposing import prepared_from
 from activities.esc.reading import read_scope, shows, zones_of
 from activities.esc.targets import as_accounts, refuse_foreign_urls
@@ -78,6 +79,11 @@ class EscWork(AreaWork):
                 },
             }
         )
+
+    async def refuse_unfounded(self, change: Change) -> None:
+        """Esc is turned off by a worker's own probe alone; nothing holds the way back."""
+        if change.step is Step.COMMIT:
+            await refuse_unprobed(self._connections, change)
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The body says what the step does, and nothing else is ever sent."""

@@ -36,13 +36,6 @@ async def account_is_off(client: ServiceClient, target: Zone) -> bool:
     return setting.always is True
 
 
-async def account_says(client: ServiceClient, target: Zone) -> list[str]:
-    """Why a probe of a zone may say nothing: off was compared with off (``account_is_off``)."""
-    if not await account_is_off(client, target):
-        return []
-    return ["the account's setting has esc off for all its zones already: the probe compared off with off"]
-
-
 async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
     """The zones of an account as the service lists them now, by identifier."""
     found = []

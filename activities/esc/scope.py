@@ -15,8 +15,9 @@ from activities.change.intents import close_intents, commit_may_show, seen_throu
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change, last_change_if_known
 from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
+from activities.esc.evidence import record_probed
 from activities.esc.proposing import kept_proposal, prepared_from
-from activities.esc.reading import account_is_off, account_says, covered_zones, read_scope, shows, zones_of
+from activities.esc.reading import account_is_off, covered_zones, read_scope, shows, zones_of
 from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
 from activities.reports import awaiting, told_unless_gone
@@ -31,6 +32,7 @@ from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Confirm, Gathered, Prepare, Prepared, Shown, Step, Watch, Watched, ZoneStart
 from edgeshift.messages.areas.esc import Probe, Probed
+from edgeshift.model.digests import digest
 from edgeshift.model.fleet import ScopeKind, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
@@ -120,14 +122,17 @@ class EscActivities:
         if not sendable(secret.get_secret_value()):
             # It was set since the scope was read, which is read again before it ends by that.
             return Probed(prepared=prepared.blocked_by(esc.not_sendable()))
-        above = await account_says(client, target)
-        zones = await covered_zones(self._connections, target, prepared.covered)
+        archive, off_above = self._connections.archive, await account_is_off(client, target)
+        # Those of the reading that the probe is recorded with, whichever a message names.
+        read = (await get_document(archive, Snapshot[esc.Reading], prepared.snapshot)).reading
+        zones = await covered_zones(self._connections, target, read.covered)
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, beat)
-        archive = self._connections.archive
+        body = esc.body(target, esc_probe.summary(report))
+        about = {"zone": target.id, "proposal": digest(body), "off_above": off_above}
+        report = report.model_copy(update=about)
         evidence = await put_document(archive, report, verify=True)
         kept = await put_document(archive, baseline, verify=True)
-        body = esc.body(target, esc_probe.summary(report))
         warnings = list(
             esc.assess(
                 esc.Reading(secret=esc.whose(secret.get_secret_value())),
@@ -135,7 +140,7 @@ class EscActivities:
                 client.profile,
             ).warnings
         )
-        doubts = [*above, *esc_told.doubts(report)]
+        doubts = esc_told.doubts(report)
         proposed = await kept_proposal(
             self._connections,
             target,
@@ -153,6 +158,7 @@ class EscActivities:
             why="; ".join(doubts)[:200],
         )
         prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
+        await record_probed(self._connections, start, evidence, prepared)
         joins = not doubts and start.policy.sign_off.per != "zone"
         # An attempt that was lost may have said otherwise: the word of the later one counts.
         sequence = message.sequence + activity.info().attempt - 1

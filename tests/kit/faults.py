@@ -79,13 +79,14 @@ async def staged(
     simulator: dict[str, Any] | None = None,
     serve: bool = True,
     authority: Roster | None = None,
+    account: dict[str, Any] | None = None,
     **spec: Any,
 ) -> AsyncIterator[Stage]:
     """A scene on a task queue of its own, whose zones' and account's names no other scene has.
 
     ``authority``: whose keys count, by the roots of its workers; the campaign asks for as much as they do.
-    ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it. ``{zone}`` anywhere in a zone
-    becomes its whole name.
+    ``account``: what its account has. ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it.
+    ``{zone}`` anywhere in a zone becomes its whole name.
     """
     tag = uuid.uuid4().hex[:8]
     named = [_named(item, f"{item['name']}.{tag}.example") for item in zones]
@@ -101,7 +102,7 @@ async def staged(
     async with scene(
         own,
         folder,
-        fleet_of(*named, accounts=[{"name": f"account {tag}"}]),
+        fleet_of(*named, accounts=[{"name": f"account {tag}", **(account or {})}]),
         begin=False,
         serve=serve,
         simulator=simulator,

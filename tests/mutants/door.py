@@ -13,6 +13,7 @@ AUTHORITY = "activities/proof/authority.py"
 FENCE = "activities/change/fence.py"
 CAPS = "activities/proof/commit_caps.py"
 EVIDENCE = "edgeshift/areas/waf/evidence_again.py"
+PROBE = "edgeshift/areas/esc/evidence_again.py"
 
 NO_DOOR = Edit(
     AUTHORITY,
@@ -74,6 +75,13 @@ AT_THE_DOOR = (
             )
         ],
         "evidence-that-did-not-pass",
+    ),
+    mutant(
+        "probe-not-judged-again",
+        "a probe joins a scope to its fingerprint, whatever it leaves open",
+        1,
+        [Edit(PROBE, "return None if doubts(report) else About(", "return About(")],
+        "probe-with-doubts",
     ),
     mutant(
         "role-not-asked",

@@ -1,4 +1,6 @@
-"""A probe that is made again, since its worker died after it had told the campaign what it found."""
+"""Probes that are made again: since a worker died after it had told the campaign what it found, and since an
+earlier version had made them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,8 @@ from temporalio.client import Client
 from temporalio.worker import ExecuteActivityInput
 
 from edgeshift.messages import ReportKind, ZoneReport
+from edgeshift.model.fleet import ZoneOutcome
+from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import esc_stage, esc_zone
 from tests.kit.around import Around, Work
 
@@ -50,3 +54,22 @@ async def test_what_the_later_probe_found_is_what_the_campaign_knows(
         asked = [word.sequence for word in words if word.kind is ReportKind.AWAITING]
         assert len(asked) >= 2 and asked[0] < asked[1], asked
         assert (await stage.finish()).outcomes == {"settled": 1}
+
+
+async def test_a_scope_that_an_earlier_version_has_probed_goes_on(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """No worker has recorded that probe: once people have signed, the scope is probed anew, and what they
+    have signed of its fingerprint counts, since nothing has changed.
+    """
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a", own=True), authority=ONE) as stage:
+        state = await stage.waits("a")
+        records = list((stage.play.folder / "state" / "archive" / "gathered").rglob(state.evidence))
+        assert len(records) == 1
+        records[0].unlink()
+        await stage.play.sign((state.fingerprint,))
+        assert await stage.outcome("a", 90) is ZoneOutcome.SETTLED
+        assert await stage.changes("a") == [("esc.set", "always")]
+        after = await stage.play.state(stage.name("a"))
+        assert after.evidence != state.evidence and after.digest == state.digest
+        assert after.drifted_from == state.digest

@@ -67,7 +67,7 @@ async def test_what_was_rolled_back_is_not_done_again_by_what_was_signed_for_it(
             _, found = await scheduled(
                 attack,
                 "change_zone",
-                change.model_copy(update={"permit": permit, "evidence": state.evidence}),
+                change.model_copy(update={"permit": permit}),
             )
             result = ChangeResult.model_validate(found)
             assert result.status is ChangeStatus.NOTHING_HAPPENED and why in result.reason, result

@@ -15,13 +15,15 @@ from typing import Any
 
 import pytest
 
+from edgeshift.areas.esc.report import Controls, Coverage, ProbeReport
 from edgeshift.authority.statements import DecisionStatement, StartStatement, Statement, WaveSaid, sealed
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
+from edgeshift.stores.documents import encoded
 from edgeshift.testbed.invariants import CheckerInput, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
-from edgeshift.testbed.invariants.keys import EvidenceFile, Signed, verified
+from edgeshift.testbed.invariants.keys import EvidenceFile, Sent, Signed, unsigned_by_key, verified
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import IntentFile
 from tests.kit import APPROVER, OPERATOR
@@ -47,9 +49,10 @@ def signed(statement: Statement, by: str = "", number: int = 1, zones: tuple[str
     return found.model_copy(update={"zones": zones, "stored": statement.issued})
 
 
-def start(by: str = OPERATOR, second: float = 0, zones: tuple[str, ...] = (PRO,)) -> Signed:
+def start(by: str = OPERATOR, second: float = 0, zones: tuple[str, ...] = (PRO,), **more: Any) -> Signed:
     """A signed start."""
-    statement = StartStatement(**about(by, second), spec="1" * 64, targets="2" * 64, count=1, waves=WAVES)
+    said = {"spec": "1" * 64, "targets": "2" * 64, "count": 1, "waves": WAVES, **more}
+    statement = StartStatement(**{**about(by, second), **said})
     return signed(statement, zones=zones)
 
 
@@ -184,6 +187,42 @@ def test_evidence_that_did_not_pass_has_to_be_named() -> None:
     passed = evidence.model_copy(update={"verdict": "pass"})
     assert judged(begun, approval(begun), evidence=(passed,), journal=validated) == []
     assert judged(begun, approval(begun), evidence=(evidence,), journal=on_plan("pro")) == []
+    elsewhere = evidence.model_copy(update={"area": "esc"})
+    assert judged(begun, approval(begun), evidence=(elsewhere,), journal=validated) == []
+
+
+DOUBTS: dict[str, tuple[Any, str]] = {
+    "none": ({}, "pass"),
+    "A/A pairs differ": ({"controls": Controls(pairs=9, alarms=1)}, "inconclusive"),
+    "a host past the edge": ({"coverage": Coverage(hosts_unmarked=("a.example",))}, "inconclusive"),
+    "a zone without an answer": ({"coverage": Coverage(zones_covered=2, zones_probed=1)}, "inconclusive"),
+    "off for the account": ({"off_above": True}, "inconclusive"),
+}
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_a_probe_with_doubts_is_evidence_that_did_not_pass(doubt: str, tmp_path: Path) -> None:
+    """Of its scope, whatever plan that has: only an approval that names it counts."""
+    more, verdict = DOUBTS[doubt]
+    report = ProbeReport(made_at=at(0), rounds=2, zone=PRO, proposal="7" * 64, **more)
+    data = encoded(report)
+    (tmp_path / "probe").write_bytes(data)
+    (found,) = ArchiveFolder(tmp_path).evidence()
+    assert (found.area, found.zone, found.proposal) == ("esc", PRO, "7" * 64)
+    assert found.digest == hashlib.sha256(data).hexdigest() and found.verdict == verdict
+    facts: dict[str, Any] = {"user": "u", "zone": PRO, "plan": "pro", "status": 200, "effect": "applied"}
+    request = Request(seq=1, time=at(9), method="POST", call="esc.set", esc={"asked": ["always"]}, **facts)
+
+    def against(**said: Any) -> str | None:
+        """What is said against turning it off by this approval."""
+        begun = start(area=Area.ESC)
+        statements = (begun, approval(begun, area=Area.ESC, **{"subjects": ("7" * 64,), **said}))
+        sent = Sent(request=request, roster=ONE.seen, statements=statements)
+        return unsigned_by_key(sent, {"7" * 64, "8" * 64}, (found,))
+
+    alike = against(about="fingerprint", subjects=("8" * 64,), zone=None, attempt=None)
+    assert alike == (None if verdict == "pass" else "by key: 0 of 1 people had signed it")
+    assert against(evidence=found.digest) is None
 
 
 def test_the_archive_gives_what_verifies_under_its_own_digest(tmp_path: Path) -> None:

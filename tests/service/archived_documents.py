@@ -171,6 +171,11 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
         {"run": "r", "spec": "s", "start": "b"},
     ),
     (
+        EvidenceGathered(run="r", spec="s", proposal="p", snapshot="n"),
+        EvidenceGathered,
+        {"run": "r", "spec": "s", "proposal": "p", "snapshot": "n"},
+    ),
+    (
         Intent(step="commit", campaign="campaign/x", run="r", start="b", at=AT),
         Intent,
         {"step": "commit", "campaign": "campaign/x", "run": "r", "start": "b", "at": AT_TEXT},

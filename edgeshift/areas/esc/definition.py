@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from edgeshift.areas import esc
 from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
+from edgeshift.areas.esc.evidence_again import AGAIN
 from edgeshift.areas.esc.terms import LONGEST_PROBE, EscSpec
 from edgeshift.model.fleet import Area
 from edgeshift.model.steps import Step
@@ -14,6 +15,7 @@ DEFINITION = AreaDefinition(
     workflow="EscScope",
     beside=("ZoneHold",),
     reversible=True,
+    evidence=AGAIN,
     first_step=Step.SET_SECRET,
     longest_step=LONGEST_PROBE,
     section=OwnSection(

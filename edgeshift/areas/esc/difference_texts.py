@@ -10,6 +10,8 @@ from edgeshift.model.reason_texts import text_of
 
 MOST_PATHS = 3
 
+OFF_ABOVE = "the account's setting has esc off for all its zones already: the probe compared off with off"
+
 
 def told(report: ProbeReport) -> list[str]:
     """A sentence for each thing that changes, with the feature that replaces it and where it was seen."""
@@ -32,7 +34,9 @@ def named(kind: str, what: str) -> str:
 
 def doubts(report: ProbeReport) -> list[str]:
     """Why the probe does not say enough to be taken for granted; empty if it does."""
-    coverage, found = report.coverage, []
+    coverage, found = report.coverage, list[str]()
+    if report.off_above:
+        found.append(OFF_ABOVE)
     if silent := coverage.zones_covered - coverage.zones_probed:
         zones = counted(coverage.zones_covered, "zone")
         found.append(f"{silent} of {zones} gave the probe no answer from the edge")

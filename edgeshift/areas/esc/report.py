@@ -63,6 +63,10 @@ class ProbeReport(_Part):
     """What the probe found. ``noise``: what varies by itself. ``failures``: URLs (host and path) without an
     answer, or with nothing but errors of the server, while Edge Side Code was on, or while being watched.
     ``rounds``: how often each URL was asked per side; more often where something looked different.
+
+    Of a probe that people sign by: ``zone``: the scope's identifier; ``proposal``: digest of what they sign;
+    ``off_above``: whether the account of a zone had Edge Side Code off already. Empty while being watched,
+    and before there were such fields.
     """
 
     differences: tuple[Difference, ...] = ()
@@ -72,6 +76,9 @@ class ProbeReport(_Part):
     failures: tuple[str, ...] = ()
     made_at: datetime
     rounds: int
+    zone: str = ""
+    proposal: str = ""
+    off_above: bool = False
 
 
 def summary(report: ProbeReport) -> dict[str, Any]:

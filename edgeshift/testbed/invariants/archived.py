@@ -92,9 +92,11 @@ class ArchiveFolder:
         return policy if isinstance(policy, dict) else {}
 
     def evidence(self) -> tuple[EvidenceFile, ...]:
-        """What validation windows have shown."""
+        """What validation windows have shown, and probes of scopes."""
         found = []
         for digest, content in self._content.items():
+            if content.startswith(b"{") and b'"off_above"' in content and b'"controls"' in content:
+                found.append(_probe(digest, json.loads(content)))
             if content.startswith(b"{") and b'"verdict"' in content and b'"false_positives"' in content:
                 document = json.loads(content)
                 known = {field: document.get(field) or "" for field in ("zone", "proposal", "verdict")}
@@ -134,6 +136,20 @@ class ArchiveFolder:
                     )
                 )
         return tuple(found)
+
+
+def _probe(digest: str, document: dict[str, Any]) -> EvidenceFile:
+    """A probe as evidence: it passes where nothing of it says that it may have seen too little."""
+    coverage, controls = (document.get(field) or {} for field in ("coverage", "controls"))
+    silent = coverage.get("zones_covered", 0) != coverage.get("zones_probed", 0)
+    doubts = document.get("off_above") or silent or coverage.get("hosts_unmarked") or controls.get("alarms")
+    return EvidenceFile(
+        area="esc",
+        digest=digest,
+        zone=document.get("zone") or "",
+        proposal=document.get("proposal") or "",
+        verdict="inconclusive" if doubts else "pass",
+    )
 
 
 def _stored(path: Path) -> datetime:

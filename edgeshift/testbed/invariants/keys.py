@@ -75,10 +75,11 @@ class Signed(Seen):
 
 
 class EvidenceFile(Seen):
-    """What a validation window of a zone showed, as it lies in the archive. ``proposal``: digest of what it
-    is about.
+    """What a validation window of a zone showed, or the probe of a scope, as it lies in the archive.
+    ``proposal``: digest of what it is about.
     """
 
+    area: str = "waf"
     digest: str
     zone: str
     proposal: str
@@ -205,7 +206,8 @@ def unsigned_by_key(
     """
     moment, zone = sent.request.time, sent.zone
     # Others are not validated: what the archive has of evidence of theirs, anybody may have laid there.
-    files = list(evidence) if sent.request.plan in (None, "enterprise") else []
+    validated = sent.request.area != "waf" or sent.request.plan in (None, "enterprise")
+    files = [one for one in evidence if validated and one.area == sent.request.area]
     starts, decisions = sent.starts(), sent.decisions()
     if not starts:
         return NOBODYS

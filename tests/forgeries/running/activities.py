@@ -72,6 +72,7 @@ def _change(dress: Dress, step: Step | None = None, **more: Any) -> Change:
         "fingerprint": prepared.fingerprint,
         "config": prepared.config,
         "decisions": dress.decisions,
+        "evidence": dress.evidence,
     }
     return Change(**{**said, **more})
 

@@ -33,7 +33,9 @@ TO_COME = 200
 
 @dataclass(frozen=True)
 class Dress:
-    """The parts that messages are made of. ``back``: as if a change were being taken back."""
+    """The parts that messages are made of. ``back``: as if a change were being taken back; ``evidence``: what
+    is said to speak for it.
+    """
 
     start: ZoneStart
     prepared: Prepared
@@ -42,6 +44,7 @@ class Dress:
     campaign: CampaignStart
     since: datetime
     back: bool = False
+    evidence: str = ""
 
     @property
     def spec(self) -> str:
@@ -82,6 +85,7 @@ async def in_its_own_name(a: Attack) -> Dress:
         decisions=tuple(a.word(name) for name in BOTH),
         campaign=campaign.model_copy(update={"policy": policy}),
         since=datetime.now(UTC) - SENT_BEFORE,
+        evidence=a.state.evidence,
     )
 
 
@@ -166,9 +170,9 @@ async def with_a_planted_proposal(a: Attack) -> Dress:
     done.
     """
     dress = await in_its_own_name(a)
-    body, proposal = await _planted(a, dress.zone)
+    body, proposal, evidence = await _planted(a, dress.zone)
     update = {"proposal": proposal, "digest": digest(body), "fingerprint": fingerprint(body, dress.zone)}
-    return replace(dress, prepared=dress.prepared.model_copy(update=update))
+    return replace(dress, prepared=dress.prepared.model_copy(update=update), evidence=evidence)
 
 
 async def with_a_planted_proposal_on_the_way_back(a: Attack) -> Dress:
@@ -176,24 +180,24 @@ async def with_a_planted_proposal_on_the_way_back(a: Attack) -> Dress:
     return replace(await with_a_planted_proposal(a), back=True)
 
 
-async def _planted(a: Attack, zone: Zone) -> tuple[dict[str, Any], str]:
-    """The body of a proposal for a zone of this area, and its digest in the archive."""
+async def _planted(a: Attack, zone: Zone) -> tuple[dict[str, Any], str, str]:
+    """The body of a proposal for a zone of this area, its digest in the archive, and that of its evidence."""
     match a.stage.play.spec.area.value:
         case "esc":
             report = ProbeReport(made_at=datetime.now(UTC), rounds=2)
             body = esc.body(zone, summary(report))
+            report = report.model_copy(update={"zone": zone.id, "proposal": digest(body)})
+            evidence = await put_document(a.archive, report)
             kept = ProbedProposal(
-                body=body,
-                report=await put_document(a.archive, report),
-                baseline=await put_document(a.archive, Baseline()),
+                body=body, report=evidence, baseline=await put_document(a.archive, Baseline())
             )
-            return body, await put_proposal(a.archive, kept)
+            return body, await put_proposal(a.archive, kept), evidence
         case "log-fields":
             fields = {"request_headers": ["x-team"], "response_headers": [], "cookies": ["Basket"]}
             body = {"name": ENEMY, "fields": fields, "jobs": {"new": None}}
         case _:
             body = {"name": ENEMY, "rules": []}
-    return body, await put_proposal(a.archive, Proposal(body=body))
+    return body, await put_proposal(a.archive, Proposal(body=body)), a.state.evidence
 
 
 # --- specifications of his own

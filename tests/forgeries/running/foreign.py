@@ -70,6 +70,7 @@ async def forged_change(a: Attack, **more: Any) -> Change:
         fingerprint=a.state.fingerprint,
         config=await a.configuration(),
         decisions=tuple(a.word(name) for name in BOTH),
+        evidence=a.state.evidence,
     )
 
 

@@ -24,7 +24,7 @@ from edgeshift.testbed.invariants.seen import Signature, StopRecord
 from tests.harness.aimed.scene import PATIENCE, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
 from tests.harness.campaigns.authority import FOUR_EYES, ONE, TWO
-from tests.harness.campaigns.stages import signed_stage
+from tests.harness.campaigns.stages import esc_stage, esc_zone, signed_stage
 from tests.harness.cases import World
 from tests.harness.disturbances.archives import Damage
 from tests.harness.verdict import Verdict
@@ -154,6 +154,19 @@ async def evidence_that_did_not_pass(world: World) -> Verdict:
         await stage.play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
         await _claimed(stage, "a", APPROVER)
         return await judged(stage, {4, 7})
+
+
+async def probe_with_doubts(world: World) -> Verdict:
+    """A scope whose account has esc off already, so that its probe compared off with off: its fingerprint is
+    signed, as for others, and it has to be signed for itself.
+    """
+    off: dict[str, Any] = {"esc": {"always": True}}
+    zones = (esc_zone("a", own=True),)
+    async with esc_stage(world.client, world.folder, *zones, authority=ONE, account=off) as stage:
+        state = await stage.play.zone_until(stage.name("a"), _was_judged, PATIENCE)
+        await stage.play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
+        await _claimed(stage, "a", APPROVER)
+        return await judged(stage, {3, 4, 7})
 
 
 def _was_judged(state: ZoneState) -> bool:

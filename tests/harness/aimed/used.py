@@ -33,8 +33,7 @@ async def approval_that_was_used(world: World) -> Verdict:
         await stage.play.sign([state.fingerprint])
         await ends(stage, "worse")
         attack = Attack(stage, world.client, "worse", FileSigner(PrivateKey.made()), state, set())
-        forged = (await forged_change(attack)).model_copy(update={"evidence": state.evidence})
-        await scheduled(attack, "change_zone", forged)
+        await scheduled(attack, "change_zone", await forged_change(attack))
         times = (await stage.changes("worse")).count(TURNED_OFF)
 
         async def as_said() -> list[str]:

@@ -47,6 +47,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (door.started_by_nobody, 1),
     (door.weaker_policy_in_the_message, 1),
     (door.evidence_that_did_not_pass, 1),
+    (door.probe_with_doubts, 1),
     (door.approver_without_the_role, 1),
     (door.approval_that_has_expired, 1),
     (door.approval_of_an_earlier_start, 1),

@@ -1,0 +1,22 @@
+"""A probe judged again just before esc is turned off, by what the archived report says. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from edgeshift.areas.esc.difference_texts import doubts
+from edgeshift.areas.esc.report import ProbeReport
+from edgeshift.areas.evidence import About, EvidenceAgain
+from edgeshift.model.fleet import Zone
+
+
+def _asked(spec: object, zone: Zone) -> bool:
+    return True
+
+
+def _passes(report: ProbeReport, spec: object, now: datetime) -> About | None:
+    return None if doubts(report) else About(report.zone, report.proposal, report.made_at)
+
+
+AGAIN = EvidenceAgain(ProbeReport, _asked, _passes)
+"""How the area's evidence is judged again at the door."""
