@@ -35,7 +35,7 @@ async def test_a_terminated_zone_is_found_named_and_can_be_retried(
         await stage.play.zone(stage.name("gone")).terminate("by hand")
         summary = await stage.play.until(lambda seen: seen.places.get("failed") == 1)
         name = stage.name("gone")
-        assert any(f"{name} closed without a word: failed" in note for note in summary.notes)
+        assert any(f"{name} ended before its word came: failed" in note for note in summary.notes)
         assert await stage.changes() == []
         await again(stage, "retry", "gone")
         assert (await stage.finish()).outcomes == {"migrated": 2}

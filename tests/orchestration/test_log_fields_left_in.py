@@ -269,7 +269,7 @@ async def test_a_zone_whose_workflow_was_terminated_is_seen_through_by_a_retry(
         await play.zone(half(play)).terminate("by mistake")
         await play.until(lambda found: found.places.get("unknown") == 1)
         # Everything is in place, but nobody has seen it in a log entry: a person is told so.
-        (note,) = [note for note in (await play.summary()).notes if "closed without a word" in note]
+        (note,) = [note for note in (await play.summary()).notes if "ended before its word came" in note]
         assert "unknown, workflow terminated; the service shows the fields, but nobody has watched" in note
         await play.again("retry", half(play))
         await play.zone_until(half(play), lambda found: found.attempt == 2)

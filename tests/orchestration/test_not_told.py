@@ -74,5 +74,5 @@ async def test_a_zone_goes_on_though_its_campaign_cannot_be_told(
         assert (await stage.finish()).outcomes == {"migrated": 1}
         assert deaf.tried > 4
         notes = (await stage.play.summary()).notes
-        assert any("closed without a word: migrated" in note for note in notes), notes
+        assert any("ended before its word came: migrated" in note for note in notes), notes
         await stage.check({4, 7})

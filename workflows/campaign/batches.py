@@ -326,7 +326,7 @@ class Batches:
                     )
                 )
             elif not said:
-                state.note(f"{name} closed without a word: {zone.outcome.value}, {zone.reason}")
+                state.note(f"{name} ended before its word came: {zone.outcome.value}, {zone.reason}")
             state.changed()
 
     def _is_missed(self, zone: SilentZone) -> bool:
