@@ -68,6 +68,7 @@ class AreaWork(Protocol):
         """Before anything is asked of people's signatures: raises NotSent where no worker has seen what the
         proposal rests on, though what people signed may stand. Raises ArchiveError.
         """
+        return
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The area's own rules of what may be sent. Raises NotSent."""
