@@ -33,12 +33,12 @@ async def refuse_unprobed(connections: Connections, change: Change) -> None:
     did not record it, and where the probe is older than the campaign's file lets it be. Raises ArchiveError.
     """
     if not change.evidence:
-        raise NotSent("it names no probe: the scope is probed anew", ChangeStatus.DRIFTED)
+        raise NotSent("it names no probe: the scope is probed again", ChangeStatus.DRIFTED)
     report = await get_document(connections.archive, ProbeReport, change.evidence)
     key = gathered_key(change.start.target.zone, change.evidence)
     found = await connections.records.find(EvidenceGathered, key)
     if found is None or (found.unproven is None and found.record.proposal is None):
-        raise NotSent("no worker has recorded its probe: the scope is probed anew", ChangeStatus.DRIFTED)
+        raise NotSent("no worker has recorded its probe: the scope is probed again", ChangeStatus.DRIFTED)
     if found.unproven is not None:
         # Nothing says that another probe's would count.
         why = f"the record of its probe does not count: {found.unproven}"

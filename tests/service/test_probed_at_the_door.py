@@ -282,7 +282,7 @@ async def test_a_scope_that_an_earlier_version_has_probed_is_probed_anew(
         before, evidence = await scope.plants(report())
         await scope.approve_alike(before)
         found = await scope.change(before, evidence)
-        assert found.status is ChangeStatus.DRIFTED and "probed anew" in found.reason
+        assert found.status is ChangeStatus.DRIFTED and "probed again" in found.reason
         prepared, evidence = await scope.probes(report())
         assert prepared.digest == before.digest
         assert (await scope.change(prepared, evidence, 2)).status is ChangeStatus.ANSWERED
