@@ -125,7 +125,7 @@ async def unless_settled(
     if (signed.run, signed.attempt) != (run_of(start), start.attempt):
         # Whoever tells the end of this run's attempt asks for its own.
         settled, results = ZoneOutcome.SETTLED, connections.results
-        await results.record(start, settled, proposal=signed.proposal, seen=signed.seen)
+        await results.record(start, settled, proposal=signed.proposal, seen=signed.seen, since=signed.issued)
     if through and (own := await last_change_if_known(connections, start)) is not None:
         await seen_through(connections, start.target.zone, start.area, own.sent)
     return Watched.as_done(AS_SIGNED, record=signed.seen)

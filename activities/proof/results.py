@@ -7,8 +7,8 @@ it, and what their workflows end with, can be anybody's.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 
 from temporalio import activity
 
@@ -20,7 +20,7 @@ from edgeshift.authority.statements import ResultStatement
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Watch, ZoneStart
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.fleet import ENDS, ZoneOutcome
 from edgeshift.runtime.clock import Clock
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.documents import Intent
@@ -73,11 +73,13 @@ class Results:
         proposal: str = "",
         seen: str = "",
         sent: Intent | None = None,
+        since: datetime | None = None,
     ) -> None:
         """Sign what this very activity has read of a zone. ``proposal``: digest of what is in force, or was
         undone; ``seen``: of what the archive has of the reading; ``sent``: what was read. Where another run
         is named there, it is signed for that one first: what asks whether something was seen to its end goes
-        by its record. Nothing is signed of a target that is none of the campaign's. Raises ArchiveError,
+        by its record. Nothing is signed of a target that is none of the campaign's, nor what is signed
+        already: an end where that was after what was ``sent``, or ``since``. Raises ArchiveError,
         SigningFailed.
         """
         if self._pen is None:
@@ -86,13 +88,16 @@ class Results:
         if why := await self._begun.refuses(start, spec, self._targets):
             activity.logger.warning("not signed that %s is %s: %s", start.target.zone.id, outcome.value, why)
             return
+        since = since if sent is None else sent.at
         run, attempt = start.origin or start.campaign_run, start.attempt
         signs = [(run, attempt)]
         if sent is not None and sent.run not in (None, run):
             signs.insert(0, (sent.run, sent.attempt or attempt))
         for of, number in signs:
             zone = start.target.zone.id
-            await self._record_of(start.spec, of, zone, number, outcome, proposal=proposal, seen=seen)
+            await self._record_of(
+                start.spec, of, zone, number, outcome, proposal=proposal, seen=seen, since=since
+            )
 
     async def record_watched(self, message: Watch, seen: str, sent: Intent | None = None) -> None:
         """Sign how a change ended that can be undone, and that this very activity has looked at for the last
@@ -125,6 +130,7 @@ class Results:
         *,
         proposal: str = "",
         seen: str = "",
+        since: datetime | None = None,
     ) -> None:
         """As ``record``, of a target's attempt that is named, where it is one that a campaign can have."""
         if self._pen is None:
@@ -135,6 +141,16 @@ class Results:
             )
             return
         spec, now = await self._specs(spec_digest), self._clock.now().replace(microsecond=0)
+        told = await self.proven(
+            spec,
+            run,
+            zone,
+            attempt,
+            counts=lambda one: (one.spec, one.proposal) == (spec_digest, proposal),
+        )
+        if _says(told, outcome, since):
+            # Whoever reaches Temporal can have it looked at for ever, and too many results count for nothing.
+            return
         result = ResultStatement(
             service=spec.service.base_url,
             campaign=spec.name,
@@ -193,3 +209,13 @@ class Results:
                 if counts(result):
                     counted[result.outcome] = result
         return counted
+
+
+def _says(told: Mapping[ZoneOutcome, ResultStatement], outcome: ZoneOutcome, since: datetime | None) -> bool:
+    """Whether the results of an attempt say already what one that is signed now would say. An end has to be
+    the last, and from after what was sent (``since``), where that is known; results are told to the second.
+    """
+    if (result := told.get(outcome)) is None or outcome not in ENDS:
+        return result is not None
+    last = max(told[end].issued for end in ENDS if end in told)
+    return since is not None and last <= result.issued >= since.replace(microsecond=0)

@@ -64,7 +64,11 @@ class WafWork(AreaWork):
         # The list says the plan, and it is asked for once more before anything is sent with validation.
         reading = await read_zone(client, target.zone, listed=True)
         found = waf.assess(reading, client.profile)
-        prepared = await prepared_from(self._connections, spec, target.zone, reading)
+        proposal, rules = None, None
+        if reading.config is not None and reading.config.get("rules"):
+            proposal = waf.propose(reading, spec.own_list(waf.Adjustment), client.profile)
+            rules = await rules_replaced(self._connections, target.zone, reading.entry_point, proposal.body)
+        prepared = await prepared_from(self._connections, spec, target.zone, reading, replaced=rules)
         prepared = prepared.model_copy(update={"read_at": begun_at})
         line = line.model_copy(
             update={
@@ -81,14 +85,12 @@ class WafWork(AreaWork):
                 "reading": await keep_reading(self._connections, spec, target.zone, read_at, prepared),
             }
         )
-        if reading.config is None or not reading.config.get("rules"):
+        if proposal is None:
             return line
-        proposal = waf.propose(reading, spec.own_list(waf.Adjustment), client.profile)
         more = waf.protection_warnings(reading, proposal.body)
-        rules = await rules_replaced(self._connections, target.zone, reading.entry_point, proposal.body)
         return line.model_copy(
             update={
-                "losses": [*line.losses, *rules],
+                "losses": [*line.losses, *(rules or ())],
                 # Of a zone that is blocked there is nothing to sign.
                 "fingerprint": prepared.fingerprint,
                 "additions": list(proposal.additions),

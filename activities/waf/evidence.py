@@ -16,6 +16,7 @@ from activities.proof.evidence_at_the_door import Validated, ahead, gathered_her
 from activities.reports import told_unless_gone
 from activities.stable_read import twice
 from activities.waf.managed_rules import ManagedRules
+from activities.waf.proposing import NOTHING
 from edgeshift.areas import waf
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Window, agreed_rules, judge
@@ -52,6 +53,9 @@ class EvidenceActivities:
         margin = ahead(spec)
         validated = await last_validation(self._connections.archive, self._connections.records, start)
         doubt, cause = await self._unlike(message, margin, body, validated)
+        if waf.unsound(body) is not None:
+            # Only a forgery is so, and what it says is compared with nothing.
+            body = NOTHING
         rulesets, defaults = managed_rulesets(body), dict[str, waf.Defaults]()
         if message.mode is ValidationMode.SHADOW:
             # There every rule logs, and its default may tell whether it does so by the proposal, too.
@@ -120,6 +124,8 @@ class EvidenceActivities:
         """Why what a message asks for is no window of this proposal's validation, whoever asks: empty where
         it is one, by the archive and the clock.
         """
+        if odd := waf.unsound(body):
+            return f"the proposal cannot be read as rules: {odd}", EvidenceCause.OTHER_RULES
         if digest(body) != message.digest:
             return "the proposal is another one than its digest says", EvidenceCause.OTHER_RULES
         begins = validated is None or message.since >= validated.at - margin

@@ -28,9 +28,15 @@ NOTHING: Body = {"name": "default", "rules": []}
 
 
 async def prepared_from(
-    connections: Connections, spec: CampaignSpec, zone: Zone, reading: waf.Reading
+    connections: Connections,
+    spec: CampaignSpec,
+    zone: Zone,
+    reading: waf.Reading,
+    *,
+    replaced: tuple[str, ...] | None = None,
 ) -> Prepared:
-    """Archive a reading as the zone's snapshot, and what follows from it as the proposal. Raises
+    """Archive a reading as the zone's snapshot, and what follows from it as the proposal. ``replaced``: the
+    rules that this would replace, as ``rules_replaced`` says, where they are known already. Raises
     ArchiveError.
     """
     assessment = waf.assess(reading, spec.service.facts)
@@ -42,7 +48,7 @@ async def prepared_from(
         snapshot=await archive_snapshot(connections, zone, spec.area, reading, spec.service.profile),
     )
     if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
-        return await _proposed(connections, prepared, zone, spec, reading, assessment)
+        return await _proposed(connections, prepared, zone, spec, reading, assessment, replaced)
     if ReasonCode.URI_OVERRIDES in assessment.causes and spec.consents.delete_uri_overrides:
         rules = await rules_replaced(connections, zone, reading.entry_point, NOTHING)
         if rules and not spec.consents.replaces_rules(zone):
@@ -105,6 +111,7 @@ async def _proposed(
     spec: CampaignSpec,
     reading: waf.Reading,
     assessment: waf.Assessment,
+    rules: tuple[str, ...] | None,
 ) -> Prepared:
     proposal = waf.propose(reading, spec.own_list(waf.Adjustment), spec.service.facts)
     if (why := _never_committed(spec, zone, reading, proposal)) is not None:
@@ -112,7 +119,9 @@ async def _proposed(
     notices: tuple[Reason, ...] = ()
     if waf.unprotected(reading, proposal.body):
         notices = (Reason(code=ReasonCode.UNPROTECTED),)
-    if rules := await rules_replaced(connections, zone, reading.entry_point, proposal.body):
+    if rules is None:
+        rules = await rules_replaced(connections, zone, reading.entry_point, proposal.body)
+    if rules:
         why = _replaced(rules)
         # One that is in validation is adopted, without a request, and signed by itself.
         if assessment.verdict is waf.Verdict.READY and not spec.consents.replaces_rules(zone):

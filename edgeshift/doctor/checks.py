@@ -303,7 +303,13 @@ async def check_credential(
     except ServiceError as problem:
         said = str(without_prefix(service.base_url, problem) or problem)
         return [
-            Check(CheckCode.SERVICE, "service", State.FAILED, said, "see service.base_url, proxy and ca_file")
+            Check(
+                CheckCode.SERVICE,
+                "service",
+                State.FAILED,
+                said,
+                "see service.base_url, which is https://HOST/client/v4, proxy and ca_file",
+            )
         ]
 
 

@@ -146,6 +146,9 @@ KEPT_BY_ROOTS = ("NotLet", "RootsUnread")
 
 _CHECK_ROOTS = "docs/authority.md says what roots hold; `edgeshift doctor FILE` compares them with the file"
 _CHECK_SERVICE = "`edgeshift doctor FILE` checks the service and each credential"
+_CHECK_ADDRESS = (
+    "service.base_url is https://HOST/client/v4, or a gateway's; `edgeshift doctor FILE` checks it"
+)
 _CHECK_ARCHIVE = "check --archive or EDGESHIFT_ARCHIVE_URL, and its permissions; `edgeshift doctor` uses it"
 _CHECK_TICKETS = "correct `tickets` in the campaign file; `edgeshift doctor FILE` checks it"
 _CHECK_REFERENCE = "set the variable, or write the file, that the reference names (env:NAME or file:PATH)"
@@ -160,6 +163,7 @@ HINTS: Mapping[str, str] = {
     "SecretUnresolved": _CHECK_REFERENCE,
     "SecretRefError": _CHECK_REFERENCE,
     "Forbidden": "give the credential the permissions that docs/operators.md lists",
+    "NotUnderstood": _CHECK_ADDRESS,
     "Misconfigured": "correct `service` in the campaign file",
     "NotLet": _CHECK_ROOTS,
     "RootsUnread": _CHECK_ROOTS,

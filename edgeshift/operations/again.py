@@ -26,7 +26,7 @@ from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, the_campaign, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
-from edgeshift.operations.errors import BadInput, NotFound, Refused
+from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused
 
 if TYPE_CHECKING:
     from edgeshift.operations.signed import Pen
@@ -124,12 +124,16 @@ async def begin_again(
     start = await campaign_input(client, name)
     # One zone begins again once, however often it was named.
     named = tuple(dict.fromkeys(indexes))
-    if pen is not None:
-        await pen.refuse_aborted(name, start.spec)
     # What is signed counts whatever comes of it: where nothing begins again, nothing is signed.
-    closed = None if result is None else _closed(name, verb, start, result, named, places)
-    if closed is None and not await _some_at(client, name, places, named, asked=pen is not None):
-        raise _nothing(name, verb, places)
+    try:
+        closed = None if result is None else _closed(name, verb, start, result, named, places)
+        if closed is None and not await _some_at(client, name, places, named, asked=pen is not None):
+            raise _nothing(name, verb, places)
+    except OperationError:
+        # Where an abort is signed, that is why nothing begins again.
+        if pen is not None:
+            await pen.refuse_aborted(name, start.spec)
+        raise
     if pen is not None:
         await pen.again(
             name, start.spec, _VERB[verb], zones=zones, places=places, accounts=accounts, reason=reason

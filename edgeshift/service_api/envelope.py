@@ -162,13 +162,18 @@ def understood_not(call: Call, received: Received, what: str) -> ServiceError:
 
 
 def refusal(call: Call, received: Received, document: Any, *, secrets: tuple[str, ...] = ()) -> ServiceError:
-    """The error that an answer other than 2xx is."""
+    """The error that an answer other than 2xx is. A 404 is NotFound where the service itself says so, by its
+    envelope. Any other may be a page of something between, which knows of nothing that is there or not.
+    """
     status = received.status
     codes, messages = said(document)
     refused = isinstance(document, dict) and document.get("success") is False
     kind = _kind(status, codes, messages)
     contradiction = isinstance(document, dict) and document.get("success") is True
     what = f"{status}, but success is true" if contradiction else _title(status, kind)
+    if kind is NotFound and not refused:
+        kind = NotUnderstood
+        what = what if contradiction else _not_of_the_service(received)
     error = call.failed(
         kind,
         what,
@@ -238,6 +243,11 @@ def _bad_credential(codes: tuple[int, ...], messages: tuple[str, ...]) -> type[S
     if _BAD_CREDENTIAL & set(codes) or any(map(_INVALID_TOKEN.search, messages)):
         return InvalidCredential
     return Forbidden if _NOT_AUTHORIZED in codes else None
+
+
+def _not_of_the_service(received: Received) -> str:
+    where = f", from {received.at}" if received.at else ""
+    return f"{received.status} without the service's envelope{where}"
 
 
 def _title(status: int, kind: type[ServiceError]) -> str:

@@ -202,7 +202,7 @@ class Forbidden(Refused):
 
 
 class NotFound(Refused):
-    """404: there is no such thing."""
+    """404: there is no such thing, as the service itself says. Any other 404 is NotUnderstood."""
 
 
 class Gone(Refused):

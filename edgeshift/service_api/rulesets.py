@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id, word
-from edgeshift.service_api.envelope import Envelope, opened, understood_not
+from edgeshift.service_api.envelope import Envelope, opened
 from edgeshift.service_api.errors import NotFound
 from edgeshift.service_api.models import Ruleset
 from edgeshift.service_api.transport import Call, Received
@@ -84,17 +84,10 @@ def _entry_point(call: Call, received: Received, *, secrets: tuple[str, ...]) ->
     try:
         return opened(call, received, secrets=secrets)
     except NotFound as failure:
-        if NO_ENTRY_POINT in failure.codes:
+        # Codes and messages may be missing altogether: the service's 404 without a code says the same.
+        if NO_ENTRY_POINT in failure.codes or not failure.codes:
             return None
-        if failure.codes:
-            raise
-        # Codes and messages may be missing altogether: the service's 404 without a code says the same. A
-        # page, or whatever else has no envelope, comes from something between, which knows of no rules.
-        document = received.document
-        ours = isinstance(document, dict) and document.get("success") is False
-        if received.body.strip() and not ours:
-            raise understood_not(call, received, "expected the envelope of a 404 of the service") from None
-        return None
+        raise
 
 
 def _path(zone_id: str, ruleset_id: str | None = None) -> str:

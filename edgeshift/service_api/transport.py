@@ -96,11 +96,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Received:
-    """An answer, read to its end."""
+    """An answer, read to its end. ``at``: the host that it is from, with its port."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    at: str = ""
 
     @cached_property
     def document(self) -> Any:
@@ -245,7 +246,7 @@ class Transport:
                     ray=answer.headers.get("cf-ray"),
                 )
         unpacking.end()
-        return Received(answer.status_code, answer.headers, bytes(body))
+        return Received(answer.status_code, answer.headers, bytes(body), urlsplit(self.base_url).netloc)
 
     def _why_not_connected(self, why: Exception) -> str:
         at = urlsplit(self.base_url).netloc

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -46,10 +47,12 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: object) -
 class Page(BaseHTTPRequestHandler):
     """Answers everything with a page, as something does that is no such service."""
 
+    status = 200
+
     def do_GET(self) -> None:
-        """200, and no JSON."""
+        """No JSON."""
         page = b"<!doctype html><title>Welcome</title>"
-        self.send_response(200)
+        self.send_response(self.status)
         self.send_header("content-type", "text/html")
         self.send_header("content-length", str(len(page)))
         self.end_headers()
@@ -59,17 +62,30 @@ class Page(BaseHTTPRequestHandler):
         """Nothing on stderr."""
 
 
-@pytest.fixture(scope="module")
-def pages() -> Iterator[str]:
-    """Where pages are served."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+class NotHere(Page):
+    """The same as something does that knows of no such path."""
+
+    status = 404
+
+
+@contextmanager
+def serving(kind: type[Page]) -> Iterator[str]:
+    """Where such pages are served."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 
 
 @pytest.fixture(scope="module")
-def plans(place: Place, pages: str) -> dict[str, Ran]:
+def elsewhere() -> Iterator[dict[str, str]]:
+    """Addresses where something else is, by the campaign files that name them."""
+    with serving(Page) as nonsense, serving(NotHere) as lost:
+        yield {"nonsense": nonsense, "lost": lost}
+
+
+@pytest.fixture(scope="module")
+def plans(place: Place, elsewhere: dict[str, str]) -> dict[str, Ran]:
     """What `plan` says of each bad campaign file. All at a time, since some of them try again for a while."""
     service = str(place.stack["service"])
     token = re.compile(r'token: ".*"')
@@ -81,14 +97,17 @@ def plans(place: Place, pages: str) -> dict[str, Ran]:
         "wrong-token": (token, f'token: "file:{place.folder}/wrong-token"'),
         "no-token": (token, 'token: "env:NO_SUCH_VARIABLE"'),
         "nobody-there": (re.compile(re.escape(service)), "http://127.0.0.1:9/client/v4"),
-        "nonsense": (re.compile(re.escape(service)), f"{pages}/client/v4"),
+        **{
+            name: (re.compile(re.escape(service)), f"{address}/client/v4")
+            for name, address in elsewhere.items()
+        },
         "no-prefix": (re.compile(re.escape(service)), service.removesuffix("/client/v4")),
     }
     for name, (pattern, replacement) in changes.items():
         file = place.folder / place.campaign(name, "all: true")
         file.write_text(pattern.sub(replacement, file.read_text()))
     names = ["unknown-zone", "unknown-account", "nothing-left", *changes]
-    with ThreadPoolExecutor(7) as pool:
+    with ThreadPoolExecutor(8) as pool:
         ran = pool.map(lambda name: place.run("plan", f"{name}.yaml"), names)
         return dict(zip(names, ran, strict=True))
 
@@ -110,6 +129,9 @@ def plans(place: Place, pages: str) -> dict[str, Ran]:
         ("no-prefix", 2, "lacks the prefix /client/v4, and zones.list answers 4"),
         ("no-prefix", 2, "/client/v4"),
         ("nonsense", 4, "expected a JSON object with success and result"),
+        ("lost", 4, "the service at http://127.0.0.1:"),
+        ("lost", 4, "zones.list: 404 without the service's envelope, from 127.0.0.1:"),
+        ("lost", 4, "`edgeshift doctor FILE` checks"),
     ],
 )
 def test_a_plan_names_what_is_wrong(plans: dict[str, Ran], name: str, code: int, said: str) -> None:
@@ -121,7 +143,7 @@ def test_a_plan_names_what_is_wrong(plans: dict[str, Ran], name: str, code: int,
 
 def test_while_it_tries_again_it_says_why(plans: dict[str, Ran]) -> None:
     """Nobody waits in front of a silent terminal."""
-    for name in ("nobody-there", "nonsense"):
+    for name in ("nobody-there", "nonsense", "lost"):
         assert "trying again: " in plans[name].err
 
 
@@ -163,6 +185,20 @@ def test_the_doctor_names_the_part_that_is_ill(
     ran = place.run("doctor", f"{name}.yaml")
     assert ran.code == 1
     assert f"failed  {part}" in ran.out and "fix: " in ran.out
+
+
+def test_an_address_where_something_else_is_is_told_with_the_right_form(
+    place: Place, plans: dict[str, Ran]
+) -> None:
+    """At once, by what looks at the service by itself."""
+    doctor = place.run("doctor", "lost.yaml")
+    assert doctor.code == 1
+    assert "404 without the service's envelope, from 127.0.0.1:" in " ".join(doctor.out.split())
+    assert "service.base_url, which is https://HOST/client/v4" in " ".join(doctor.out.split())
+    secret = place.run("esc", "secret", "shop-1.example", "--file", "lost.yaml", "--stdout")
+    assert secret.code == 4
+    assert "404 without the service's envelope, from 127.0.0.1:" in secret.err
+    assert "hint: service.base_url is https://HOST/client/v4" in secret.err
 
 
 def test_nothing_was_sent_by_any_of_this(place: Place, plans: dict[str, Ran]) -> None:

@@ -138,11 +138,18 @@ async def _reopened(stage: Stage, short: str) -> Answer:
 
 
 async def test_what_does_not_count_at_the_door_is_signed_anew_once_the_zone_is_reopened(
-    temporal_client: Client, tmp_path: Path
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One after the other: each puts the zone on hold and says why; whoever signs it then is told to reopen
-    it, and reopened it waits. A real signature then counts.
+    it, and reopened it waits, after one look for an abort. A real signature then counts.
     """
+    refuse_aborted, looks = Pen.refuse_aborted, list[str]()
+
+    async def counted(pen: Pen, campaign: str, spec: str) -> None:
+        looks.append(campaign)
+        await refuse_aborted(pen, campaign, spec)
+
+    monkeypatch.setattr(Pen, "refuse_aborted", counted)
     async with staged(temporal_client, tmp_path, zone("a"), OTHER, authority=PLAIN) as stage:
         play = stage.play
         found = FoundZone.of(0, play.targets[play.index(stage.name("a"))], play.spec.area, play.spec.name)
@@ -161,6 +168,7 @@ async def test_what_does_not_count_at_the_door_is_signed_anew_once_the_zone_is_r
             assert "to be signed off again" in answer.text
             await stage.waits("a")
             assert await stage.changes("a") == []
+        assert len(looks) == len(CASES)
         assert play.keys is not None
         play.keys.write(PLAIN)
         await stage.finish()

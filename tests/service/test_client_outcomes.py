@@ -47,6 +47,7 @@ NOTHING: list[tuple[str, Answer, type[ServiceError]]] = [
     ("401 with the envelope", http(401, FAULT), Unauthorized),
     ("403 with the envelope", http(403, FAULT), Forbidden),
     ("404 with the envelope", http(404, FAULT), NotFound),
+    ("404 with the envelope, without a code", http(404, {"success": False, "errors": None}), NotFound),
     ("410 with the envelope", http(410, FAULT), Gone),
     ("422 with null errors", http(422, {"success": False, "errors": None, "messages": None}), Refused),
 ]
@@ -55,6 +56,10 @@ MAYBE: list[tuple[str, Answer, type[ServiceError]]] = [
     ("400 without the envelope", http(400, "<html>bad</html>"), Refused),
     ("400 that says success", http(400, envelope({})), Refused),
     ("403 of something between", http(403, {"error": "blocked"}), Forbidden),
+    ("a 404 page of something between", http(404, "<html>not here</html>"), NotUnderstood),
+    ("404 of another service", http(404, {"message": "no Route matched with those values"}), NotUnderstood),
+    ("404 that says success", http(404, envelope({})), NotUnderstood),
+    ("404 without a body", http(404), NotUnderstood),
     ("408 with the envelope", http(408, FAULT), TimedOut),
     ("409 with the envelope", http(409, FAULT), Conflict),
     ("500 with the envelope", http(500, FAULT), ServerError),

@@ -107,7 +107,7 @@ async def test_refusals_of_rulesets_have_their_codes(tmp_path: Path) -> None:
             http(404, refusal({"code": 10003, "message": f"could not find entrypoint ruleset in {PHASE}"})),
             True,
         ),
-        (http(404), True),
+        (http(404), False),
         (http(404, refusal({"message": "not found"})), True),
         (http(404, {**refusal(), "errors": None}), True),
         (http(404, "<html>not here</html>"), False),

@@ -99,6 +99,24 @@ async def test_only_a_window_of_this_validation_passes(tmp_path: Path) -> None:
         assert (found.verdict, found.cause) == (EvidenceVerdict.INCONCLUSIVE, EvidenceCause.OTHER_RULES)
 
 
+@pytest.mark.parametrize("mode", [ValidationMode.SHADOW, ValidationMode.ENFORCE])
+@pytest.mark.parametrize(
+    "body", [{}, {"rules": "all"}, {"rules": ["all"]}, {"rules": [{"action": "log"}]}, {"rules": []}], ids=str
+)
+async def test_a_proposal_that_is_no_rules_at_all_is_refused_as_another_one(
+    tmp_path: Path, body: dict[str, Any], mode: ValidationMode
+) -> None:
+    """It ends in a judgement as any other forgery, and not in a fault of the worker's."""
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE, **TERMS) as door:
+        await door.begin()
+        await door.gate.validate()
+        await in_validation(door)
+        forged = await put_document(door.archive, Proposal(body=body))
+        found = await gathered(door, proposal=forged, mode=mode)
+        assert (found.verdict, found.cause) == (EvidenceVerdict.INCONCLUSIVE, EvidenceCause.OTHER_RULES)
+        assert "cannot be read as rules" in found.why
+
+
 @pytest.mark.parametrize("same", [True, False], ids=["the proposal's rules", "other rules"])
 async def test_what_somebody_else_validates_is_compared_with_the_proposal(tmp_path: Path, same: bool) -> None:
     """Whatever a message says of it; and only for as long as the zone has had these rules."""

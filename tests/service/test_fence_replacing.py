@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from activities.change.intent_records import intents_of
 from activities.snapshots import archive_snapshot
 from activities.waf.proposing import prepared_from
 from activities.waf.zone import read_zone
@@ -53,6 +54,24 @@ async def test_a_zone_with_rules_of_its_own_is_blocked_in_the_plan(plan: Plan, t
     assert TOLD in line.reasons[0] and "consents.replaced_rules" in line.reasons[0]
     assert TOLD in line.losses and "/upload" not in str(line.losses)
     assert (line.fingerprint, line.reading) == ("", "")
+
+
+@pytest.mark.parametrize("consents", [{}, AGREED], ids=["blocked", "with consent"])
+async def test_a_plan_asks_the_archive_once_who_has_written_the_rules_of_a_zone(
+    consents: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time is a look at every record of the zone."""
+    asked = []
+
+    def counted(connections: Any, zone: Any, *more: Any, **how: Any) -> Any:
+        asked.append(zone.name)
+        return intents_of(connections, zone, *more, **how)
+
+    async with gate(tmp_path, consents=consents) as play:
+        await given(play)
+        monkeypatch.setattr("activities.waf.replacing.intents_of", counted)
+        assert TOLD in (await line_of(play)).losses
+        assert asked == [play.zone.name]
 
 
 async def test_with_consent_it_can_be_signed_and_the_loss_is_told(tmp_path: Path) -> None:

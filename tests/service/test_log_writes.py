@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from activities.change.intent_records import ClosedAs, closed_as
+from activities.log_fields.reading import read_sound
+from activities.log_fields.ruleset_reading import find_ruleset, present_ruleset, version_of, versions_since
 from edgeshift.areas.log_fields import OUR_REF
 from edgeshift.areas.log_fields.jobs import new_options
 from edgeshift.areas.log_fields.terms import NewJobSpec
@@ -16,6 +18,7 @@ from edgeshift.messages import ChangeStatus, Step
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
+from edgeshift.service_api import NotUnderstood
 from tests.service.log_writes_kit import LATE, Writes, log_writes
 
 OURS, TEAM, MEANWHILE = "Custom log fields, kept by edgeshift", "of another team", "written meanwhile"
@@ -24,6 +27,10 @@ JOB: dict[str, Any] = {"destination": DESTINATION, "name": "customers", "logpull
 
 AS_SIGNED = new_options(NewJobSpec(destination="env:D"), ["RequestHeaders"])
 """What the new job lists."""
+
+
+PAGE: dict[str, Any] = {"status": 404, "body": "<html>not here</html>"}
+"""What a gateway between may answer."""
 
 
 @pytest.fixture
@@ -47,6 +54,36 @@ async def test_rules_whose_put_was_answered_are_not_sent_again_while_readings_la
         ours = f"{OURS} (mine, over version 3)"
         assert [rule["description"] for rule in (await zone.ruleset())["rules"]] == [TEAM, MEANWHILE, ours]
         assert zone.written[-1].versions == [2, 4] and await zone.puts("rulesets.put") == 2
+
+
+async def test_a_page_of_something_between_says_of_no_rules_that_they_are_gone(tmp_path: Path) -> None:
+    """Neither of the zone's ruleset nor of a version of it: what is not read was not undone."""
+    async with log_writes(tmp_path) as zone:
+        await zone.stranger()
+        ruleset = await find_ruleset(zone.client, zone.zone_id)
+        assert ruleset is not None and ruleset.id is not None
+        present = version_of(ruleset)
+        await zone.stranger()
+        later = version_of(await zone.client.ruleset(zone.zone_id, ruleset.id))
+        for call in ("rulesets.get", "rulesets.versions.get"):
+            await zone.fault("not_json", call, **PAGE)
+        for reading in (
+            find_ruleset(zone.client, zone.zone_id),
+            present_ruleset(zone.client, zone.zone_id, ruleset.id),
+            versions_since(zone.client, zone.zone_id, ruleset.id, present.number - 1, later),
+            read_sound(zone.client, zone.play.zone),
+        ):
+            with pytest.raises(NotUnderstood, match="404 without the service's envelope"):
+                await reading
+
+
+async def test_a_page_of_something_between_says_of_no_log_job_that_it_is_gone(tmp_path: Path) -> None:
+    """A job that is gone needs nothing more; this one is there, and does not list the fields yet."""
+    async with log_writes(tmp_path, JOB) as zone:
+        await zone.fault("not_json", "logpush.jobs.get", **PAGE)
+        with pytest.raises(NotUnderstood):
+            await zone.list_fields()
+        assert await zone.puts("logpush.jobs.update") == 0
 
 
 async def test_rules_that_do_not_come_to_show_are_an_unknown_outcome(tmp_path: Path) -> None:
