@@ -83,6 +83,7 @@ class LogFieldsActivities:
                 "rulesets.get",
                 lambda: read_zone(client, zone),
                 lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job, client.profile),
+                first=reading,
             )
             found = await proposed(spec.log_fields, zone, reading, client)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
