@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
@@ -46,6 +47,9 @@ KNOWN = (
 )
 
 LONGEST = 300
+
+MOST_ROWS = 10_000
+"""Activities that were refused last, of which a worker remembers since which try."""
 
 
 def hold_of(failure: Exception) -> OpenCircuit | None:
@@ -92,10 +96,38 @@ def named(failure: Exception) -> ApplicationError:
 
 
 def _is_final(failure: Failure) -> bool:
-    """Whether it has been tried as often as it may be."""
-    if failure.tries is None:
-        return False
-    return failure.tries == 1 or (activity.in_activity() and activity.info().attempt >= failure.tries)
+    """Whether it has been tried as often as it may be, and failed so each time in a row."""
+    if failure.tries is None or failure.tries == 1:
+        return failure.tries == 1
+    return activity.in_activity() and _in_a_row() >= failure.tries
+
+
+_ROWS: OrderedDict[tuple[str, str], range] = OrderedDict()
+"""Of each activity whose latest try that this process knows of was refused, those that were so in a row."""
+
+
+def _in_a_row() -> int:
+    """How many tries of the activity that is under way were refused in a row, with this one. One that another
+    worker has made counts as refused between two that were refused here, and not before them.
+    """
+    attempt, of = activity.info().attempt, _activity()
+    row = _ROWS.pop(of, range(0))
+    row = range(row.start if row and row.start <= attempt else attempt, attempt + 1)
+    _ROWS[of] = row
+    while len(_ROWS) > MOST_ROWS:
+        _ROWS.popitem(last=False)
+    return len(row)
+
+
+def _end_row() -> None:
+    """The try that is under way has ended: where it was not refused, none are in a row any more."""
+    if activity.in_activity() and activity.info().attempt not in _ROWS.get(_activity(), range(0)):
+        _ROWS.pop(_activity(), None)
+
+
+def _activity() -> tuple[str, str]:
+    info = activity.info()
+    return info.workflow_run_id or "", info.activity_id
 
 
 _BEGAN: ContextVar[float | None] = ContextVar("began", default=None)
@@ -141,6 +173,8 @@ def named_failures(work: Work) -> Work:
             return await work(*args, **kwargs)
         except KNOWN as failure:
             raise named(failure) from None
+        finally:
+            _end_row()
 
     return guarded  # type: ignore[return-value]
 

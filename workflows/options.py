@@ -16,10 +16,13 @@ from edgeshift.messages import LOOK, Change, Step, ZonePolicy
 from edgeshift.model.failures import NO_CAMPAIGN, PERMANENT
 from edgeshift.runtime.queues import Queue
 
+LONGEST_PAUSE = timedelta(minutes=1)
+"""The longest pause between two tries of a reading."""
+
 READS = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),
     backoff_coefficient=2.0,
-    maximum_interval=timedelta(minutes=1),
+    maximum_interval=LONGEST_PAUSE,
     non_retryable_error_types=PERMANENT,
 )
 """The boundary of each activity names its failures by the types of the table of failures."""
@@ -46,13 +49,16 @@ def reading_the_service(policy: ZonePolicy) -> dict[str, Any]:
     """A zone's readings of the service: remote, with heartbeats, and among what takes long, since they wait
     for their turn in the rate limit: changes do not queue behind them. They are tried again until the pauses
     between the tries make up the policy's patience. What they wait for their turn does not count: of many
-    zones that are read side by side, all would come to the end of it together.
+    zones that are read side by side, all would come to the end of it together. No pause is longer than a
+    twelfth of the patience: where that is short, one fault would take most of it.
     """
+    longest = max(READS.initial_interval, min(LONGEST_PAUSE, policy.patience / 12))
+    reads = dataclasses.replace(READS, maximum_interval=longest)
     return {
         "task_queue": Queue.LONG,
         "start_to_close_timeout": READ_WITHIN,
         "heartbeat_timeout": policy.silence,
-        "retry_policy": dataclasses.replace(READS, maximum_attempts=tries(READS, policy.patience)),
+        "retry_policy": dataclasses.replace(reads, maximum_attempts=tries(reads, policy.patience)),
     }
 
 

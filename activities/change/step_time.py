@@ -6,8 +6,13 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from edgeshift.messages import Change
+from edgeshift.messages import Change, Step
 from edgeshift.runtime.clock import Clock
+
+BY_THE_SERVER = frozenset({Step.SET_SECRET, Step.ROLL_BACK})
+"""Steps whose window a clock that is ahead does not shorten. They may not wait for their turn, which gives
+other steps as much more time.
+"""
 
 
 class StepTime:
@@ -17,7 +22,7 @@ class StepTime:
 
     def __init__(self, clock: Clock, change: Change, began: float) -> None:
         self._clock, self._began = clock, began
-        self._window, self._waits = change.window, change.waits
+        self._step, self._window, self._waits = change.step, change.window, change.waits
         self._expires_at = change.permit.expires_at
         self._waited: timedelta | None = None
 
@@ -38,6 +43,10 @@ class StepTime:
         # Until its first turn it may take as long as it may wait.
         waits = self._waits if self._waited is None else self._waited
         until = min(self._expires_at, activity.info().started_time + waits + self._window)
+        if self._step in BY_THE_SERVER:
+            # A process that was stopped before its first line sends none of them long after either: the
+            # permit expires by whichever clock is later.
+            return min(until - self._by_server(), self._expires_at - self.now())
         return until - self.now()
 
     def now(self) -> datetime:
@@ -46,5 +55,8 @@ class StepTime:
         A process that was stopped before its first line has lost time that its own monotonic clock did not
         see. A wall clock that runs behind is not believed.
         """
+        return max(self._by_server(), self._clock.now())
+
+    def _by_server(self) -> datetime:
         passed = timedelta(seconds=self._clock.monotonic() - self._began)
-        return max(activity.info().started_time + passed, self._clock.now())
+        return activity.info().started_time + passed

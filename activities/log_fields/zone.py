@@ -83,6 +83,7 @@ class LogFieldsActivities:
                 "rulesets.get",
                 lambda: read_zone(client, zone),
                 lambda read: log_fields.assess(read, zone, found.wanted, terms.job, client.profile),
+                first=reading,
             )
             found = await proposed(terms, zone, reading, client)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)

@@ -64,7 +64,7 @@ class WafActivities:
         expected = await self._is_expected(start, waf.assess(reading, profile).verdict)
         if not expected or any(in_the_way(spec, zone, reading)):
             # What would end or hold up a zone does not rest on one answer.
-            reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
+            reading = await twice("waf.check", lambda: read_zone(client, zone), decides, first=reading)
         prepared = await prepared_from(self._connections, spec, zone, reading)
         prepared = prepared.model_copy(update={"read_at": begun_at})
         if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:

@@ -28,9 +28,9 @@ class Happened(StrEnum):
 
 @dataclass(frozen=True)
 class Failure:
-    """One kind of failure. ``tries``: after how many tries it is final: 1 where trying again cannot help,
-    None where it is tried for as long as there is patience. ``named``: the type under which an activity fails
-    by it, where that is another kind's.
+    """One kind of failure. ``tries``: after how many tries in a row that failed so it is final: 1 where
+    trying again cannot help, None where it is tried for as long as there is patience. ``named``: the type
+    under which an activity fails by it, where that is another kind's.
     """
 
     happened: Happened

@@ -186,8 +186,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 CAPS,
-                "self.take(caps, change.permit.name, sent=sent)",
-                "self.take(caps[:0], change.permit.name, sent=sent)",
+                "self.take(caps, change.permit.name, sent=sent, ",
+                "self.take(caps[:0], change.permit.name, sent=sent, ",
             )
         ],
         "more-than-an-hour-takes",

@@ -134,6 +134,21 @@ async def test_an_enterprise_zone_costs_thirteen_calls_and_its_evidence(
         await play.check_rules(absent={4, 6, 7})
 
 
+async def test_a_blocked_zone_is_read_twice(client: Client, tmp_path: Path) -> None:
+    """What ends it is believed when two readings in a row say it, and no more are made than that takes."""
+    fleet = fleet_of({"name": "held.example", "plan": "pro", "uri_overrides": [{"urls": ["held.example/*"]}]})
+    async with scene(client, tmp_path, fleet, begin=False, **SLOWER) as play:
+        await planned(play)
+        before = len(await play.control.journal())
+        await play.until(lambda seen: bool(seen.places.get("blocked")), 60)
+        assert await play.outcome("held.example") is ZoneOutcome.BLOCKED
+        await play.result()
+        (calls,) = (await calls_since(play, before)).values()
+        # The groups of each of its two packages.
+        assert calls.pop("waf.groups.list") == 2 * calls["waf.packages.list"]
+        assert calls["waf.check"] == 2 and set(calls.values()) == {2}, calls
+
+
 async def test_what_a_step_lacked_is_asked_for_again_and_nothing_else(client: Client, tmp_path: Path) -> None:
     """A reading just before the commit fails, and fails again: nothing speaks against what was signed, so the
     zone waits with it, and is not read anew.

@@ -59,6 +59,19 @@ async def test_a_scope_of_esc_is_read_five_times_before_it_is_turned_off(
         await play.check_rules(absent={esc.STOPS})
 
 
+async def test_a_blocked_zone_of_log_fields_is_read_twice(client: Client, tmp_path: Path) -> None:
+    """What ends it is believed when two readings in a row say it, and no more are made than that takes."""
+    full = {"request_headers": [f"x-{number}" for number in range(40)]}
+    fleet = fleet_of(log_fields.zone("held.example", fields=[full]))
+    async with scene(client, tmp_path, fleet, begin=False, **log_fields.QUICK) as play:
+        await planned(play)
+        before = len(await play.control.journal())
+        await play.until(lambda seen: bool(seen.places.get("blocked")), 60)
+        assert await play.outcome("held.example") is ZoneOutcome.BLOCKED
+        calls = Counter(entry["call"] for entry in (await play.control.journal())[before:])
+        assert calls["rulesets.list"] == 2 and set(calls.values()) == {2}, calls
+
+
 async def test_a_zone_of_log_fields_costs_eleven_calls_until_its_rules_and_jobs_are_written(
     client: Client, tmp_path: Path
 ) -> None:

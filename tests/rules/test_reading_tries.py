@@ -33,6 +33,18 @@ def test_a_pause_that_does_not_grow_is_counted_too() -> None:
     assert tries(even, timedelta(minutes=1)) == 7
 
 
+@pytest.mark.parametrize(
+    ("patience", "longest", "number"), [(3600, 60, 67), (24, 2, 15), (0, 0.5, 1)], ids=["1 h", "24 s", "none"]
+)
+def test_no_pause_takes_more_than_a_twelfth_of_the_patience(
+    patience: int, longest: float, number: int
+) -> None:
+    """As where ``time_scale`` has shortened that: a reading would wait most of it after one fault."""
+    policy = zone_alone("reads").policy.model_copy(update={"patience": timedelta(seconds=patience)})
+    retried = options.reading_the_service(policy)["retry_policy"]
+    assert retried.maximum_interval == timedelta(seconds=longest) and retried.maximum_attempts == number
+
+
 @pytest.mark.parametrize("look", ["verify", "watch"])
 def test_a_look_at_what_was_sent_waits_for_a_worker_as_long_as_it_takes(look: str) -> None:
     """What nobody could look at for hours is not given up for that, nor taken back: the tries alone count,

@@ -62,8 +62,11 @@ class Writes:
         *,
         kind: Step = Step.COMMIT,
         window: timedelta = timedelta(minutes=30),
+        **how: Any,
     ) -> ChangeResult:
-        """One step under a permit of its own, as the door begins it. ``window``: for how long it may send."""
+        """One step under a permit of its own, as the door begins it. ``window``: for how long it may send.
+        ``how``: its other times, as of a gate's message.
+        """
         there, permit, new = self.play.connections, len(self.written) + 1, self.new
         names = log_fields.needed(WANTED)
         body = {
@@ -71,7 +74,7 @@ class Writes:
             "fields": log_fields.fields_document(WANTED),
             "jobs": {"list": list(names), "new": log_fields.new_job(new, names) if new else None},
         }
-        change = await self.play.message(body, body, step=kind, window=window, permit=permit)
+        change = await self.play.message(body, body, step=kind, window=window, permit=permit, **how)
         self.written.append(Written())
 
         async def made() -> ChangeResult:
@@ -119,13 +122,15 @@ class Writes:
 
         return await self.step(make, kind=Step.ROLL_BACK)
 
-    async def whole(self, kind: Step) -> ChangeResult:
-        """The whole step, as the door has it made: our fields into rules and log jobs, or out again."""
+    async def whole(self, kind: Step, **how: Any) -> ChangeResult:
+        """The whole step, as the door has it made: our fields into rules and log jobs, or out again. ``how``:
+        its times.
+        """
 
         async def make(step: FencedStep, trail: RollbackLog, written: Written) -> ChangeResult:
             return await LogFieldsWork(self.play.connections).send(step)
 
-        return await self.step(make, kind=kind)
+        return await self.step(make, kind=kind, **how)
 
     async def ruleset(self) -> dict[str, Any]:
         """The ruleset as the service has it."""

@@ -19,7 +19,7 @@ from edgeshift.rate_limit.errors import TooLate
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.gate_kit import begun
 
@@ -274,3 +274,59 @@ async def test_no_more_commits_of_a_wave_or_a_campaign_than_the_roots_say(tmp_pa
         door.most_commits(2)
         assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
         assert await door.sent() == 1
+
+
+LOST = ["raises", "is told that one is there", "was killed then", "could not record that it has it"]
+
+
+@pytest.mark.parametrize("most", [2, 3], ids=["the last place", "one of two"])
+@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize("of", ["wave", "campaign"])
+async def test_a_commit_whose_place_got_lost_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: str, lost: str, most: int
+) -> None:
+    """The store has its place, and the worker does not know: it is the same place when it is tried again, so
+    that the last zone of a wave has one too.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        door.most_commits(most, of)
+        places = f"commits/{of}/{door.campaign}" + ("/0" if of == "wave" else "")
+        await door.archive.create_once(f"{places}/0", b"another")
+        create, lose = door.archive.create_once, [lost]
+
+        async def answers(key: str, data: bytes, **how: bool) -> bool:
+            if key.startswith("counted/") and lose and lost in LOST[2:]:
+                lose.clear()
+                if lost != "was killed then":
+                    await create(key, data, **how)
+                raise ArchiveUnavailable("no answer")
+            made = await create(key, data, **how)
+            if key.startswith(places) and lose and lost in LOST[:2]:
+                lose.clear()
+                if lost == "raises":
+                    raise ArchiveUnavailable("no answer")
+                return False
+            return made
+
+        monkeypatch.setattr(door.archive, "create_once", answers)
+        first = await door.commit()
+        found = first if first.status is ChangeStatus.ANSWERED else await door.commit(permit=2)
+        assert not lose and found.status is ChangeStatus.ANSWERED, found
+        assert sorted([key async for key in door.archive.list(places)]) == [f"{places}/0", f"{places}/1"]
+
+
+async def test_nobody_has_a_place_beyond_the_cap_by_what_it_holds(tmp_path: Path) -> None:
+    """What lies there is signed by nobody: whoever can write to the archive lays as many as they like."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        door.most_commits(1, "wave")
+        of = f"wave/{door.campaign}/0"
+        first = await door.sent_before("first", 0.01)
+        await begun().run(close_intent, door.gate.connections, first, ClosedAs.NOTHING_CAME)
+        await door.archive.create_once(f"commits/{of}/0", b"another")
+        await door.archive.create_once(f"commits/{of}/1", f"counted/{of}/{door.gate.zone.id}/1".encode())
+        held = await door.commit(permit=2)
+        assert held.full and await door.sent() == 0, held

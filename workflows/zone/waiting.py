@@ -16,7 +16,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import ReportKind, ZonePhase, reason_of_hold
-    from edgeshift.model.reasons import Reasons
+    from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows.zone.failures import LOCAL_FAILURES, failed, hold_in, is_kept_by_roots
     from workflows.zone.reporting import Reporter, ZoneWord
@@ -38,6 +38,9 @@ FOR_ROOTS = timedelta(seconds=5)
 
 LONGEST_FOR_ROOTS = timedelta(hours=1)
 """How long at most: about four days until ``MOST_WAITS``."""
+
+IN_FLIGHT = frozenset({ZonePhase.COMMITTING, ZonePhase.VERIFYING, ZonePhase.WATCHING, ZonePhase.ROLLING_BACK})
+"""Phases in which what was signed was changed, and takes a place in the window."""
 
 
 class Waits:
@@ -157,6 +160,9 @@ class Waits:
         """
         pause = min(LONGEST_FOR_ROOTS, FOR_ROOTS * 2 ** min(self._zone.waits, 10))
         self._zone.waits += 1
+        if self._zone.phase in IN_FLIGHT:
+            # It may have given its permit back by now: nothing else keeps its place.
+            why = (Reason(code=ReasonCode.EARLIER_CHANGE_AWAITED), *why)
         await self._reporter.tell(ZoneWord(ReportKind.WAITING, why=why))
         await workflow.sleep(pause, summary="until the roots let the service be asked")
         self._zone.stood += pause
