@@ -16,7 +16,7 @@ from activities.change.own_changes import NOT_OURS, OwnChange, last_change, last
 from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
-from activities.esc.reading import account_is_off, account_says, covered_zones, read_scope, shows, zones_of
+from activities.esc.reading import account_is_off, account_shows, covered_zones, read_scope, shows, zones_of
 from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
 from activities.reports import awaiting, told_unless_gone
@@ -119,10 +119,11 @@ class EscActivities:
         if not sendable(secret.get_secret_value()):
             # It was set since the scope was read, which is read again before it ends by that.
             return Probed(prepared=prepared.blocked_by(esc.not_sendable()))
-        above = await account_says(client, target)
+        off_above, untold_above = await account_shows(client, target)
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, beat)
+        report = report.model_copy(update={"untold_above": untold_above})
         archive = self._connections.archive
         evidence = await put_document(archive, report, verify=True)
         kept = await put_document(archive, baseline, verify=True)
@@ -134,7 +135,7 @@ class EscActivities:
                 client.profile,
             ).warnings
         )
-        doubts = [*above, *esc_told.doubts(report)]
+        doubts = [*([esc_told.OFF_ABOVE] if off_above else []), *esc_told.doubts(report)]
         proposed = await kept_proposal(
             self._connections,
             target,

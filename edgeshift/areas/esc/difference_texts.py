@@ -10,6 +10,8 @@ from edgeshift.model.reason_texts import text_of
 
 MOST_PATHS = 3
 
+OFF_ABOVE = "the account's setting has esc off for all its zones already: the probe compared off with off"
+
 
 def told(report: ProbeReport) -> list[str]:
     """A sentence for each thing that changes, with the feature that replaces it and where it was seen."""
@@ -41,5 +43,11 @@ def doubts(report: ProbeReport) -> list[str]:
     if report.controls.alarms:
         found.append(
             f"{report.controls.alarms} of {report.controls.pairs} A/A pairs differ: it changes by itself"
+        )
+    if report.untold_above and not report.differences:
+        # Any difference proves that it is on.
+        found.append(
+            "the account's setting shows a secret alone, and not whether esc is off for all its zones:"
+            " nothing differs, and the probe may have compared off with off"
         )
     return found

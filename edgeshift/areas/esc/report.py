@@ -63,6 +63,8 @@ class ProbeReport(_Part):
     """What the probe found. ``noise``: what varies by itself. ``failures``: URLs (host and path) without an
     answer, or with nothing but errors of the server, while Edge Side Code was on, or while being watched.
     ``rounds``: how often each URL was asked per side; more often where something looked different.
+    ``untold_above``: whether the setting of the zone's account showed a secret alone, and so not whether Edge
+    Side Code was off for all its zones.
     """
 
     differences: tuple[Difference, ...] = ()
@@ -70,6 +72,7 @@ class ProbeReport(_Part):
     controls: Controls = Controls()
     noise: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+    untold_above: bool = False
     made_at: datetime
     rounds: int
 
