@@ -11,9 +11,10 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import KNOWN, LONGEST, hold_of, named
 from activities.connections import Connections
+from activities.naming import some_of
 from activities.stable_read import twice
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.model.counts import counted
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.rate_limit.circuit import OpenCircuit
@@ -22,6 +23,7 @@ from edgeshift.service_api import (
     NotUnderstood,
     NoTurn,
     OddPages,
+    Outcome,
     RateLimited,
     ServiceCircuitOpen,
     ServiceClient,
@@ -54,20 +56,27 @@ class Address:
 
 
 async def listed(client: ServiceClient, again: Again | None = None, address: Address | None = None) -> Listed:
-    """The zones of a credential. ``address``: what other looks have proved of it. Raises ServiceError, and
-    Misconfigured where the service's address lacks its prefix: trying again does not help then.
+    """The zones of a credential. ``address``: what other looks have proved of it. Raises ServiceError, as
+    OddPages where zones come without their account, since none of those that are meant is left out without a
+    word; and Misconfigured where the service's address lacks its prefix: trying again does not help then.
     """
-    found = []
+    found, without = list[tuple[Zone, str]](), list[str]()
     address = address or Address()
     try:
         async for zone in client.zones(again=again):
             address.proved = True
-            if zone.account is not None:
-                plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
-                made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
-                found.append((made, zone.account.name))
+            if zone.account is None:
+                without.append(zone.name)
+                continue
+            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+            made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
+            found.append((made, zone.account.name))
     except ServiceError as failure:
         raise address.lacks_prefix(client, failure) or failure from None
+    if without:
+        zones, have = counted(len(found) + len(without), "zone"), agreed(len(without), "has", "have")
+        said = f"{len(without)} of {zones} {have} no account: {some_of(without)}"
+        raise OddPages(said, call="zones.list", outcome=Outcome.READ)
     return found
 
 

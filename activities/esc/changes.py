@@ -107,18 +107,22 @@ class EscWork(AreaWork):
 
     async def _turn_on_again(self, step: FencedStep) -> ChangeResult:
         """The way back. Once the campaign's own change is over, whoever has turned it off since did so on
-        purpose: it stays off. Where it is on, nothing is left to send.
+        purpose: it stays off. Where it is on, nothing is left to send, and a refusal says no more than that.
         """
+        nothing_left = ChangeResult(status=ChangeStatus.ANSWERED, reason="nothing was left to undo")
         if await self._is_over(step):
-            if await in_time(step, self._is_off(step)):
+            if (await in_time(step, self._shown(step)))[0]:
                 raise NotSent(IS_OVER, final=True)
-            return ChangeResult(status=ChangeStatus.ANSWERED, reason="nothing was left to undo")
+            return nothing_left
         result = await step.fence.send(
             lambda: step.client.enable_esc(step.zone.scope, before_send=step.fence.intend)
         )
         gone = esc.too_late(self._connections.time_at(step.client), step.client.profile)
         if result.status is ChangeStatus.REFUSED and gone:
             result = result.model_copy(update={"reason": text_of(gone), "final": True})
+        elif result.status is ChangeStatus.REFUSED and await self._is_on(step):
+            # Answered, and not void: it counts as a way back that was made.
+            result = nothing_left
         return await self._closed(step, result)
 
     async def standing(
@@ -140,10 +144,16 @@ class EscWork(AreaWork):
         asked = self._connections.results.asked_for(await self._connections.spec(start.spec))
         return asked and await is_over(self._connections, start)
 
-    async def _is_off(self, step: FencedStep) -> bool:
+    async def _shown(self, step: FencedStep) -> tuple[bool, bool]:
         scope = step.zone.scope
-        off, _ = shows(await twice("esc.get", lambda: step.client.esc(scope, urgent=True), shows))
-        return off
+        return shows(await twice("esc.get", lambda: step.client.esc(scope, urgent=True), shows))
+
+    async def _is_on(self, step: FencedStep) -> bool:
+        """Whether the scope shows it on for certain. One that cannot be read now does not."""
+        try:
+            return await in_time(step, self._shown(step)) == (False, False)
+        except (ServiceError, NotSent):
+            return False
 
     async def _set_secret(self, step: FencedStep) -> ChangeResult:
         """A secret that nobody has set, made here: it is in no history, archive or log. Whoever asks for it:

@@ -8,7 +8,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.esc.sendable import sendable
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
 from edgeshift.model.reasons import Reason
-from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.service_api import EscSetting, Forbidden, RateLimited, Refused, ServiceClient
 from edgeshift.stores.documents import CoveredZones, get_document
 
 
@@ -19,21 +19,27 @@ def shows(setting: EscSetting) -> tuple[bool, bool]:
     return setting.always is True, setting.always is None and setting.with_secret is not None
 
 
-async def account_is_off(client: ServiceClient, target: Zone) -> bool:
-    """Whether a zone's account has Edge Side Code off for all its zones (docs/service.md §3.1). False where
-    the account's setting may not be read. Raises ServiceError where the service is not to be called for now.
+async def account_shows(client: ServiceClient, target: Zone) -> tuple[bool, bool]:
+    """What ``shows`` says of the setting of a zone's account, which covers all its zones (docs/service.md
+    §3.1). Neither where the account's setting may not be read. Raises ServiceError where the service did not
+    answer, or is not to be called for now.
     """
     if target.kind is not ScopeKind.ZONE or not target.account:
-        return False
+        return False, False
     try:
-        setting = await client.esc(f"accounts/{target.account}")
-    except RateLimited:
-        raise
-    except ServiceError as failure:
-        # A credential for zones alone need not reach the account: nothing is known of it then.
+        return shows(await client.esc(f"accounts/{target.account}"))
+    except Refused as failure:
         refuse_held(failure)
-        return False
-    return setting.always is True
+        # A credential for zones alone need not reach the account: nothing is known of it then. A page of
+        # something between says nothing of that either.
+        if isinstance(failure, RateLimited) or not (failure.refused or isinstance(failure, Forbidden)):
+            raise
+        return False, False
+
+
+async def account_is_off(client: ServiceClient, target: Zone) -> bool:
+    """Whether a zone's account has Edge Side Code off for all its zones. Raises as ``account_shows``."""
+    return (await account_shows(client, target))[0]
 
 
 async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:

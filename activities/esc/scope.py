@@ -17,7 +17,7 @@ from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
 from activities.esc.evidence import record_probed
 from activities.esc.proposing import kept_proposal, prepared_from
-from activities.esc.reading import account_is_off, covered_zones, read_scope, shows, zones_of
+from activities.esc.reading import account_is_off, account_shows, covered_zones, read_scope, shows, zones_of
 from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
 from activities.reports import awaiting, told_unless_gone
@@ -122,14 +122,20 @@ class EscActivities:
         if not sendable(secret.get_secret_value()):
             # It was set since the scope was read, which is read again before it ends by that.
             return Probed(prepared=prepared.blocked_by(esc.not_sendable()))
-        archive, off_above = self._connections.archive, await account_is_off(client, target)
+        archive = self._connections.archive
+        off_above, untold_above = await account_shows(client, target)
         # Those of the reading that the probe is recorded with, whichever a message names.
         read = (await get_document(archive, Snapshot[esc.Reading], prepared.snapshot)).reading
         zones = await covered_zones(self._connections, target, read.covered)
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, beat)
         body = esc.body(target, esc_probe.summary(report))
-        about = {"zone": target.id, "proposal": digest(body), "off_above": off_above}
+        about = {
+            "zone": target.id,
+            "proposal": digest(body),
+            "off_above": off_above,
+            "untold_above": untold_above,
+        }
         report = report.model_copy(update=about)
         evidence = await put_document(archive, report, verify=True)
         kept = await put_document(archive, baseline, verify=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from activities.boundary import refuse_held
@@ -14,6 +15,7 @@ from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec, NewJobSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import (
+    Forbidden,
     NotFound,
     NotUnderstood,
     Outcome,
@@ -24,6 +26,9 @@ from edgeshift.service_api import (
 )
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.log_entries import LogStore, LogStoreError
+
+_NOT_THERE = frozenset({1001, 7000, 7003})
+"""Codes of a zone that there is not, and of a path that leads nowhere."""
 
 SAMPLE = 500
 """Log entries that are looked at, before a rollout, for how much custom field data requests have."""
@@ -51,10 +56,9 @@ async def _rules_and_jobs(client: ServiceClient, zone: Zone, plan: Plan, urgent:
             client.rulesets(zone.id, urgent=urgent), client.log_jobs(zone.id, urgent=urgent)
         )
     except Refused as refusal:
-        # Without leave to read, somebody has to see to the credential; that is no property of the zone.
-        if isinstance(refusal, RateLimited | Unauthorized) or refusal.status != 400:
+        if not _of_the_zone(refusal):
             raise
-        return log_fields.Reading(plan=plan, refused="; ".join(refusal.messages)[:200])
+        return log_fields.Reading(plan=plan, refused=refusal.answer[:200])
     wanted = {log_fields.PHASE, *log_fields.TRANSFORM_PHASES}
     found = [item for item in rulesets if item.kind == "zone" and item.phase in wanted and item.id]
     full = await together(*(_with_rules(client, zone, item, urgent) for item in found))
@@ -70,6 +74,15 @@ async def _rules_and_jobs(client: ServiceClient, zone: Zone, plan: Plan, urgent:
             if phase in by_phase
         },
     )
+
+
+def _of_the_zone(refusal: Refused) -> bool:
+    """Whether the service refuses a zone its log jobs or custom fields (docs/service.md §7), with or without
+    words. Without leave to read, somebody has to see to the credential, a page is of something between, and
+    a zone or path that is not there may have anything: these are no property of the zone.
+    """
+    told = refusal.refused and refusal.status == HTTPStatus.BAD_REQUEST
+    return told and not isinstance(refusal, Unauthorized | Forbidden) and not _NOT_THERE & set(refusal.codes)
 
 
 async def read_sound(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:

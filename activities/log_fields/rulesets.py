@@ -320,7 +320,7 @@ class RulesetWriter:
             return log_fields.unsound(rules) is not None or log_fields.same_rules(base.rules, rules)
 
         # A difference is believed when it stays.
-        known = 0 < base.number <= present.number
+        known = 0 <= base.number <= present.number
         if not known or not (await in_time(self._step, same()) or await in_time(self._step, same())):
             key = self._trail.base_key(ruleset_id)
             raise ArchiveCorrupt(f"the record {key} in the archive is not what the service had then")

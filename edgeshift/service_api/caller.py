@@ -359,8 +359,8 @@ def word(value: str, what: str) -> str:
     return value
 
 
-def count(value: int, what: str) -> str:
-    """``value`` as a number from 1 for a path. Raises InvalidIdentifier; nothing is sent."""
-    if value < 1:
-        raise InvalidIdentifier(f"{what} {value}: a number from 1 is right")
+def count(value: int, what: str, *, least: int = 1) -> str:
+    """``value`` as a number from ``least`` for a path. Raises InvalidIdentifier; nothing is sent."""
+    if value < least:
+        raise InvalidIdentifier(f"{what} {value}: a number from {least} is right")
     return str(value)

@@ -109,10 +109,12 @@ class ServiceError(Exception):
     ``unabridged``: the messages as the service wrote them but for the call's own secrets, 4,096 characters of
     each, for recognising what they are about: another secret that this process knows may be a word of them.
     They must not be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come
-    of it. ``credential``: the reference of the one that it was made with, where it is known.
+    of it. ``credential``: the reference of the one that it was made with, where it is known. ``refused``:
+    whether the service itself says that it refused it, by its envelope.
     """
 
     credential: str = ""
+    refused: bool = False
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ class RulesetCalls(Caller):
         self, zone_id: str, ruleset_id: str, version: int, *, urgent: bool = False
     ) -> Ruleset:
         """One version of a ruleset, with its rules. Raises NotFound where there is no such version."""
-        path = f"{_path(zone_id, ruleset_id)}/versions/{count(version, 'version')}"
+        path = f"{_path(zone_id, ruleset_id)}/versions/{count(version, 'version', least=0)}"
         return await self._one(Call("rulesets.versions.get", "GET", path), Ruleset, urgent=urgent)
 
 

@@ -83,7 +83,7 @@ class Call:
         **more: Any,
     ) -> ServiceError:
         """The error of this call. ``refused``: whether the service itself says that it refused it."""
-        return kind(
+        failure = kind(
             what,
             call=self.name,
             method=self.method,
@@ -92,6 +92,8 @@ class Call:
             secrets=(*secrets, *self.secrets),
             **more,
         )
+        failure.refused = refused
+        return failure
 
 
 @dataclass(frozen=True)

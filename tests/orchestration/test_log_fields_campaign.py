@@ -14,6 +14,7 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
+from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
 from tests.kit.held import fault
@@ -159,6 +160,24 @@ async def test_fields_that_nobody_saw_are_rolled_back_where_the_campaign_says_so
         outcome, reason = await _result(play, "quiet.example")
         assert outcome is ZoneOutcome.ROLLED_BACK, reason
         await play.check_rules(absent={STOPS})
+
+
+async def test_a_page_of_a_gateway_is_no_reason_to_take_fields_out_again(
+    client: Client, tmp_path: Path
+) -> None:
+    """While a zone is watched, three readings in a row are answered 400 without a word of the service: they
+    do not say that its fields are gone.
+    """
+    page = {"kind": "server_error", "status": 400, "body": "<html>400 Bad Request</html>", "times": 3}
+    async with scene(client, tmp_path, fleet_of(zone("paged.example")), **QUICK) as play:
+        await play.zone_until("paged.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone("paged.example")
+        await play.zone_until("paged.example", lambda found: found.phase is ZonePhase.WATCHING)
+        await play.control.send("POST", "faults", {**page, "match": {"call": "rulesets.list"}})
+        async with play.visited():
+            outcome, reason = await _result(play, "paged.example")
+        assert outcome is ZoneOutcome.SETTLED, reason
+        assert [one["fired"] for one in (await play.control.get("faults"))["faults"]] == [3]
 
 
 def plant_old_entries(url: str, name: str, now: datetime) -> None:

@@ -209,6 +209,11 @@ async def test_a_secret_is_read_by_name_or_identifier_of_zone_or_account(caller:
     with pytest.raises(NotFound, match=r"zone pro\.example has no secret; a campaign sets one"):
         await scope_secret(campaign, "pro.example")
     assert (await caller("POST", "pro:/disable_esc", {"with_secret": SECRET})).is_success
+    assert (await caller("POST", "pro:/disable_esc", {"always": True})).is_success
+    with pytest.raises(NotFound, match=r"shows no secret of zone pro\.example while esc is off") as untold:
+        await scope_secret(campaign, "pro.example")
+    assert "has no secret" not in str(untold.value)
+    assert (await caller("DELETE", "pro:/disable_esc")).is_success
     account = next(one for one in caller.fleet.accounts if one.name == "First")
     own = "our-very-own-one"
     assert (await caller("POST", f"/accounts/{account.id}/disable_esc", {"with_secret": own})).is_success

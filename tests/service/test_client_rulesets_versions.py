@@ -141,7 +141,7 @@ async def test_identifiers_are_judged_before_sending() -> None:
             for attempt, named in (
                 (calls.ruleset("zone", RULESET), "zone id"),
                 (calls.ruleset_versions(ZONE, "../.."), "ruleset id"),
-                (calls.ruleset_version(ZONE, RULESET, 0), "version 0"),
+                (calls.ruleset_version(ZONE, RULESET, -1), "version -1"),
                 (calls.phase_entry_point(ZONE, "a/b"), "phase"),
                 (calls.put_ruleset(ZONE, RULESET.upper(), {}), "ruleset id"),
             ):

@@ -19,6 +19,7 @@ from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import NotUnderstood
+from edgeshift.testbed.simulator.rulesets import Rulesets
 from tests.service.log_writes_kit import LATE, Writes, log_writes
 
 OURS, TEAM, MEANWHILE = "Custom log fields, kept by edgeshift", "of another team", "written meanwhile"
@@ -84,6 +85,27 @@ async def test_a_page_of_something_between_says_of_no_log_job_that_it_is_gone(tm
         with pytest.raises(NotUnderstood):
             await zone.list_fields()
         assert await zone.puts("logpush.jobs.update") == 0
+
+
+async def test_a_ruleset_whose_first_version_is_0_is_written_and_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing says that versions are counted from 1, and nobody has damaged the archive."""
+    store = Rulesets.store
+
+    def from_zero(self: Rulesets, zone: str, document: dict[str, Any]) -> dict[str, Any]:
+        first = self.of_phase(zone, document["phase"]) is None
+        return store(self, zone, {**document, "version": "0"} if first else document)
+
+    monkeypatch.setattr(Rulesets, "store", from_zero)
+    async with log_writes(tmp_path, JOB) as zone:
+        before = await zone.ruleset()
+        assert before["version"] == "0"
+        for step, rules in ((Step.COMMIT, 2), (Step.ROLL_BACK, 1)):
+            result = await zone.whole(step)
+            assert result.status is ChangeStatus.ANSWERED, result.reason
+            assert len(await zone.descriptions()) == rules
+        assert (await zone.client.ruleset_version(zone.zone_id, before["id"], 0)).version == "0"
 
 
 async def test_rules_that_do_not_come_to_show_are_an_unknown_outcome(tmp_path: Path) -> None:

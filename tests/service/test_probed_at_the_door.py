@@ -218,15 +218,16 @@ async def test_a_doubtful_scope_joins_no_fingerprint_at_the_door(
         assert await scope.sent() == ["esc.set"]
 
 
-async def test_a_scope_whose_account_is_off_joins_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("shown", [(True, False), (False, True)], ids=["off", "a secret alone"])
+async def test_a_scope_whose_account_is_off_or_may_be_joins_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: tuple[bool, bool]
 ) -> None:
-    """Off was compared with off, which the archived report says."""
+    """Off may have been compared with off, which the archived report says."""
 
-    async def off(*_: object) -> bool:
-        return True
+    async def above(*_: object) -> tuple[bool, bool]:
+        return shown
 
-    monkeypatch.setattr("activities.esc.scope.account_is_off", off)
+    monkeypatch.setattr("activities.esc.scope.account_shows", above)
     async with probing(tmp_path, monkeypatch) as scope:
         prepared, evidence = await scope.probes(report())
         await scope.approve_alike(prepared)

@@ -149,6 +149,8 @@ async def test_unknown_answers_are_options(tmp_path: Path) -> None:
         }
         assert await at.acts("shop")
         assert (await at.esc("DELETE", "shop")).json()["result"] == {"always": False}
+        await choose(delete_when_on="refuse")
+        assert (await at.esc("DELETE", "shop")).status_code == 404
         await choose(envelope=True, nothing_configured="always_false", always_false="ignore")
         assert (await at.esc("GET", "shop")).json()["result"] == {"always": False}
         await choose(both_fields="apply", always_false="ignore")

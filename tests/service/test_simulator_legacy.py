@@ -203,6 +203,25 @@ async def test_wrong_queries_are_answered_in_graphqls_own_form(tmp_path: Path) -
             assert "success" not in document
 
 
+async def test_a_query_over_more_than_thirty_days_is_refused(tmp_path: Path) -> None:
+    """As docs/service.md §4.3 says; one over thirty days is answered."""
+    time = MovableTime()
+    async with in_process(tmp_path, time=time) as call:
+        for more, refused in ((timedelta(0), False), (timedelta(seconds=1), True)):
+            asked = {
+                "zoneTag": call.ids["pro"],
+                "filter": {
+                    "datetime_geq": timestamp(time.now - timedelta(days=30) - more),
+                    "datetime_lt": timestamp(time.now),
+                },
+                "limit": 10,
+            }
+            answer = await call("POST", "/graphql", {"query": QUERY, "variables": asked})
+            errors = answer.json()["errors"]
+            assert bool(errors) is refused, answer.text
+            assert not refused or "at most 30 days" in errors[0]["message"]
+
+
 async def _config(call: Caller) -> Any:
     return await call.result("GET", "busy:/waf_migration/config?phase_two=1", by="operator")
 

@@ -203,6 +203,24 @@ async def test_a_list_that_changes_while_it_is_read_is_one_of_the_looks(tmp_path
             assert len(service.requests) == 3 * (4 if odd != (1,) else 3)
 
 
+async def test_zones_without_an_account_are_not_left_out_without_a_word(tmp_path: Path) -> None:
+    """All of them are meant: a list that cannot be used whole is told, and nothing begins."""
+
+    account = {"account": {"id": "a" * 32}}
+
+    def answer(request: Request) -> Answer:
+        zones = [
+            {"id": f"{index:032x}", "name": f"z{index}.example", "plan": {"legacy_id": "pro"}, **more}
+            for index, more in enumerate((account, {}, account))
+        ]
+        return http(200, envelope(zones))
+
+    async with raw_service(answer) as service, resolving(tmp_path, service.base_url, "t") as play:
+        with pytest.raises(ApplicationError, match=r"1 of 3 zones has no account: z1\.example") as raised:
+            await play.once()
+        assert raised.value.type == "NotUnderstood" and not raised.value.non_retryable
+
+
 def spoilt(call: int, answer: bytes) -> Callable[[Request], Answer]:
     """Lists of 120 zones; the call of this number, from 1, is answered so."""
     calls = 0

@@ -46,4 +46,10 @@ def doubts(report: ProbeReport) -> list[str]:
         found.append(
             f"{report.controls.alarms} of {report.controls.pairs} A/A pairs differ: it changes by itself"
         )
+    if report.untold_above and not report.differences:
+        # Any difference proves that it is on.
+        found.append(
+            "the account's setting shows a secret alone, and not whether esc is off for all its zones:"
+            " nothing differs, and the probe may have compared off with off"
+        )
     return found

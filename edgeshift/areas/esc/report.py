@@ -67,6 +67,8 @@ class ProbeReport(_Part):
     Of a probe that people sign by: ``zone``: the scope's identifier; ``proposal``: digest of what they sign;
     ``off_above``: whether the account of a zone had Edge Side Code off already. Empty while being watched,
     and before there were such fields.
+    ``untold_above``: whether the setting of the zone's account showed a secret alone, and so not whether Edge
+    Side Code was off for all its zones.
     """
 
     differences: tuple[Difference, ...] = ()
@@ -74,6 +76,7 @@ class ProbeReport(_Part):
     controls: Controls = Controls()
     noise: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+    untold_above: bool = False
     made_at: datetime
     rounds: int
     zone: str = ""

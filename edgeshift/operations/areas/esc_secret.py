@@ -86,7 +86,10 @@ async def _secret(client: ServiceClient, kind: str, identifier: str, name: str) 
     always = setting.always is True
     secret = setting.with_secret
     if secret is None or not secret.get_secret_value():
-        why = "esc is off for all its requests" if always else "a campaign sets one before it probes"
-        raise NotFound(f"{kind} {name} has no secret", why)
+        if always:
+            # It may show one of the two alone (docs/service.md §2.1).
+            shows = f"the service shows no secret of {kind} {name} while esc is off for all its requests"
+            raise NotFound(shows, "it may have one all the same")
+        raise NotFound(f"{kind} {name} has no secret", "a campaign sets one before it probes")
     whose = esc.whose(secret.get_secret_value())
     return ScopeSecret(kind=kind, id=identifier, name=name, secret=secret, whose=whose, always=always)

@@ -101,6 +101,9 @@ class EscAnswers(_Options):
     always_false: Literal["refuse", "enable", "ignore"] = "refuse"
     both_fields: Literal["refuse", "apply"] = "refuse"
     delete_clears_secret: bool = False
+    delete_when_on: Literal["accept", "refuse"] = Field(
+        "accept", description="a DELETE where nothing is disabled"
+    )
     cookie_reaches_origin: bool = Field(False, description="the edge passes the cookie disable_esc on")
     bad_body: Refusal = Refusal(
         message="the body must be an object with either with_secret, a string, or always, which is true"

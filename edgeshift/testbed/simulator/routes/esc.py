@@ -60,9 +60,14 @@ def set_setting(call: Call) -> Answer:
 
 
 def delete_setting(call: Call) -> Answer:
-    """Enable again for the scope; the secret stays unless an option says otherwise."""
+    """Enable again for the scope; the secret stays unless an option says otherwise. Raises where it is on, if
+    an option says so.
+    """
     scope = _scope(call)
     before = call.state.esc.accepted(scope)
+    if not before.always and call.options.esc.delete_when_on == "refuse":
+        _noted(call, scope, "refused", before)
+        raise refuse(404, "Edge Side Code is not disabled for this scope")
     clear = call.options.esc.delete_clears_secret
     call.state.esc.change(scope, "delete", call.options, always=False, clear_secret=clear)
     call.effect = "scheduled" if call.options.esc_effect_seconds else "applied"

@@ -30,7 +30,7 @@ from edgeshift.testbed.simulator.zone_records import ZoneRecord
 Event = dict[str, Any]
 MAX_QUERY_CHARACTERS = 32 * 1024
 MAX_ZONES = 10
-MAX_RANGE = timedelta(days=31)
+MAX_RANGE = timedelta(days=30)
 USUAL_RANGE = timedelta(days=1)
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _BEFORE: ModeSince = (LONG_AGO, "start", None)
