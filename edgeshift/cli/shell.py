@@ -352,16 +352,17 @@ class Shell(Asking):
         self, words: str, *, lead: Text | str = "", indent: int = 2, style: str = "", longest: int = 2_000
     ) -> None:
         """Print words from anywhere as one paragraph of stdout, after ``lead``, which is ours. It wraps
-        between words at any width.
+        between words at any width, and stands as far in as the words themselves do, up to a bound.
         """
         from rich.text import Text
 
-        from edgeshift.views.widths import Paragraph, shortened
+        from edgeshift.views.widths import Paragraph, indent_of, shortened
         from edgeshift.views.words import one_line
 
-        start = Text(" " * indent).append(lead)
+        own = indent_of(words)
+        start = Text(" " * indent).append(lead).append(" " * own)
         clean = shortened(one_line(words, longest))
-        self.console.print(Paragraph(start, clean, hang=indent + 2, style=style), soft_wrap=True)
+        self.console.print(Paragraph(start, clean, hang=indent + own + 2, style=style), soft_wrap=True)
 
 
 _current = Shell()

@@ -39,10 +39,13 @@ def tell_activity(
     took: float | None,
     event: int,
     summary: str,
+    tried: str = "",
     begun: bool = True,
     ended: bool = True,
 ) -> Entry:
-    """The line of one activity. ``given`` is None for a local activity, whose input no history has."""
+    """The line of one activity. ``given`` is None for a local activity, whose input no history has.
+    ``tried``: which try it was, where it was not the first.
+    """
     came = result if isinstance(result, dict) else {}
     entry = Entry(at=at, kind=EntryKind.OTHER, text="", took=took, event=event)
     teller = _teller(context, name)
@@ -57,6 +60,8 @@ def tell_activity(
         if summary:
             entry.text += f" ({summary})"
         entry.technical = not failure and name in _HOUSEKEEPING
+    if tried:
+        entry.details.append(tried)
     if failure:
         entry.details.append(f"failed: {one_line(failure)}")
         if entry.kind in (EntryKind.OTHER, EntryKind.TOLD):

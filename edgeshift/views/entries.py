@@ -90,12 +90,14 @@ class Signed(BaseModel):
 
 class Attempt(BaseModel):
     """One attempt at the zone: one workflow run, or several where it continued as new. ``held_for``: the
-    workflow of the account for which the zone was only held. ``causes``: why it ended so, as codes with
+    workflow of the account for which the zone was only held. ``origin``: the first run of its campaign's
+    start, empty where the history does not name it. ``causes``: why it ended so, as codes with
     facts; ``reason``: the same for people. ``wave`` counts from 0, and from 1 in JSON.
     """
 
     number: int
     campaign: str
+    origin: str = ""
     wave: int | None = None
     started_by: str = ""
     held_for: str = ""

@@ -29,7 +29,7 @@ class Event(BaseModel):
     ``type``: its name as the SDK's enum has it, in camel case, or ``EventType<number>`` where it has none.
     ``name``: of the signal, activity, update, timer, marker or workflow type. ``refers``: the number of the
     event that this one answers. ``who``: the client's or worker's own word of who it is. ``facts``: what else
-    people may want (attempt, seconds of a timer, data of a marker, memo).
+    people may want (attempt and the failure of the one before, seconds of a timer, data of a marker, memo).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -148,6 +148,9 @@ class _Reader:
         ):
             if found := self._has(field) and getattr(self._attributes, field):
                 facts[field] = found
+        # Of tries that were made again, a history has no other trace.
+        if before := await self.failure("last_failure"):
+            facts["last_failure"] = before
         if (timer := self.message("start_to_fire_timeout")) is not None:
             facts["seconds"] = timer.ToTimedelta().total_seconds()  # type: ignore[attr-defined]
         if (memo := self.message("memo")) is not None:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import TypeAlias
 
 from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
 from edgeshift.views.chosen import as_chosen
+from edgeshift.views.entries import time_of
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 """With which a campaign's note begins."""
+
+_RESTARTED = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d[\d,]*) zones? restarted by ")
+"""The note that people have begun zones again. What they say themselves comes after a name."""
 
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
@@ -30,7 +35,8 @@ class Progress:
     """Where a campaign stands. ``rate``: zones finished per minute, None while there is too little to say.
 
     ``left``: about how long the rest takes at this rate, None where that is not known: while a zone waits for
-    people, or for the end of a window, it does not hang on the rate. ``people``: how many wait for people.
+    people, or for the end of a window, it does not hang on the rate; nor does it once every zone has begun,
+    as each takes its own time. ``people``: how many wait for people.
     """
 
     done: int
@@ -68,8 +74,8 @@ class Pace:
         rate = self._rate(summary, done, now)
         kinds = by_kind(summary.places)
         moving = kinds[Kind.WORKING] + kinds[Kind.UNSTARTED]
-        moves = rate and moving and not kinds[Kind.WAITING] and summary.state == CampaignPhase.RUNNING
-        left = timedelta(minutes=moving / rate) if rate and moves else None
+        runs = summary.state == CampaignPhase.RUNNING and not kinds[Kind.WAITING]
+        left = timedelta(minutes=moving / rate) if rate and runs and kinds[Kind.UNSTARTED] else None
         people = sum(summary.places.get(place, 0) for place in FOR_PEOPLE)
         return Progress(done, summary.count, kinds, now - summary.started_at, rate, left, people)
 
@@ -77,20 +83,41 @@ class Pace:
         since, before = self._samples[0]
         minutes = (now - since).total_seconds() / 60
         if minutes * 60 < 3:
-            since, before = summary.started_at, 0
+            since, before = _without_a_stop(summary, done)
             minutes = (now - since).total_seconds() / 60
         return (done - before) / minutes if minutes * 60 >= 1 else None
+
+
+def _without_a_stop(summary: CampaignSummary, done: int) -> tuple[datetime, int]:
+    """Since when zones have been worked on, and how many were finished then. The time in which the campaign
+    was closed does not count: it had finished all, but for those that people then began again. Where fewer
+    are finished now, it was running.
+    """
+    restarts = (found for note in reversed(summary.notes) if (found := _RESTARTED.match(note)))
+    if last := next(restarts, None):
+        at, before = time_of(f"{last[1]}+00:00"), summary.count - int(last[2].replace(",", ""))
+        if at is not None and before <= done:
+            return at, before
+    return summary.started_at, 0
 
 
 NAMELESS: Mapping[int, str] = MappingProxyType({})
 """Where no target's name is known."""
 
 
+Said: TypeAlias = tuple[str, int | None, str, str]
+"""A decision, told from others: fingerprint, wave, person, choice."""
+
+
 def changed_lines(
-    before: CampaignSummary | None, now: CampaignSummary, names: Mapping[int, str] = NAMELESS
+    before: CampaignSummary | None,
+    now: CampaignSummary,
+    names: Mapping[int, str] = NAMELESS,
+    told: Collection[Said] = (),
 ) -> list[str]:
     """What has changed between two summaries, a line each, without the counts of places. ``names``: those of
-    targets, by index, as far as they are known.
+    targets, by index, as far as they are known. ``told``: decisions that need not be in ``before`` to be
+    known: what is published are the latest alone.
     """
     lines: list[str] = []
     if before is None or before.state != now.state or before.why != now.why:
@@ -114,7 +141,7 @@ def changed_lines(
     if (command := causes_command(now)) and not (before and causes_command(before)):
         nouns = f"{word('zone', now.area)}s"
         lines.append(f"{nouns} that wait for a sign-off of their own, grouped by cause -> {command}")
-    signed = _signed(before)
+    signed = said_in(before).union(told)
     for book in now.book:
         for decision in book.decisions:
             if (book.fingerprint, book.wave, decision.by, decision.choice) not in signed:
@@ -125,8 +152,9 @@ def changed_lines(
     noted = set(before.notes) if before else set()
     # That a wave begins has just been said, with its size.
     begun = {f"wave {wave.name!r} begins" for wave in now.waves}
-    told = [note for note in now.notes if note not in noted and _TIME.sub("", note) not in begun]
-    lines += [f"note: {one_line(note)}" for note in told]
+    # Of a long one, its beginning is published.
+    fresh = [note for note in now.notes if not note.startswith(tuple(noted))]
+    lines += [f"note: {one_line(note)}" for note in fresh if _TIME.sub("", note) not in begun]
     excluded = before.excluded if before else {}
     lines += [
         f"{target_named(at, names, now.area)} is left out: {one_line(why)}"
@@ -150,7 +178,8 @@ def causes_command(summary: CampaignSummary) -> str:
     return as_chosen(f"edgeshift sign-off causes {summary.name}") if offered else ""
 
 
-def _signed(summary: CampaignSummary | None) -> set[tuple[str, int | None, str, str]]:
+def said_in(summary: CampaignSummary | None) -> set[Said]:
+    """The decisions that a summary shows."""
     return {
         (book.fingerprint, book.wave, decision.by, decision.choice)
         for book in (summary.book if summary else ())

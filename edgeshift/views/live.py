@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -121,7 +120,7 @@ def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     at = Text(clock(now) + " UTC", style="dim")
     grid.add_row(line, at)
     began = f"started by {one_line(summary.started_by, 60)} on {moment(summary.started_at)}"
-    least = cell_len(summary.name) + 2 + cell_len(at.plain)
+    least = line.cell_len + 2 + at.cell_len
     parts: list[RenderableType] = [ByWidth(grid, Group(line, at), least), Text(began, style="dim")]
     if summary.why:
         parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
@@ -273,10 +272,12 @@ def waiting_block(
             .append("* " if plain else "◆ ", style="magenta")
             .append(short(item.fingerprint), style="bold")
         )
-        singly = Text(f"{item.separate:,} to be signed singly" if item.separate else "", style="yellow")
+        apart = f"{item.separate:,} to be signed singly" if item.separate else ""
+        singly = Text(apart, style="yellow")
         step = word(item.step, summary.area)
         table.add_row(digest, f"{item.zones:,}", step, waves, singly)
-        narrow.append(digest + Text(f" {targets(item.zones, summary.area)}, {step}, waves {waves} ") + singly)
+        what = Text(f" {targets(item.zones, summary.area)}, {step}, waves {waves}{', ' if apart else ''}")
+        narrow.append(digest + what + singly)
     parts: list[RenderableType] = [ByWidth(table, Group(*narrow), 60)]
     together = (item.fingerprint for item in few if item.zones > item.separate)
     for fingerprint in dict.fromkeys(together):

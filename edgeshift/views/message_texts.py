@@ -50,6 +50,10 @@ def describe_signal(context: Context, event: Event) -> Entry:
         case "go_on":
             text = "the campaign said that the service may be called again"
             return Entry(at=event.at, kind=EntryKind.TOLD, text=text, event=event.id)
+        case "say_again":
+            # A sweep asks every zone that waits, again and again: nothing has happened to it.
+            text = "the campaign asked what it waits for"
+            return Entry(at=event.at, kind=EntryKind.OTHER, text=text, event=event.id, technical=True)
         case "release":
             text = "the account's workflow let go of it"
             return Entry(at=event.at, kind=EntryKind.HELD, text=text, event=event.id)

@@ -45,15 +45,26 @@ def sent_before(area: Area, attempts: Sequence[Attempt]) -> str:
     *earlier, last = attempts
     found = []
     for attempt in earlier:
-        which = f"attempt {attempt.number}"
-        if attempt.campaign != last.campaign:
-            which += f" of {campaign_of(attempt)}"
+        which = _named(attempt, last)
         sure = _things(area, [item for item in attempt.sendings if item.status == "answered"])
         maybe = _things(area, [item for item in attempt.sendings if item.status in ("unknown", "")])
         said = [f"sent {joined(sure)}"] if sure else []
         said += [f"may have sent {joined(maybe)}"] if maybe else []
         found += [f"{which} {' and '.join(said)}"] if said else []
     return joined(found)
+
+
+def _named(attempt: Attempt, last: Attempt) -> str:
+    """An attempt before the last, told apart from it: attempts count from 1 in every start of a campaign, and
+    one that was reset begins once more with its own number.
+    """
+    which = f"attempt {attempt.number}"
+    if attempt.campaign != last.campaign:
+        return f"{which} of {campaign_of(attempt)}"
+    if attempt.origin and last.origin and attempt.origin != last.origin:
+        began = moment(attempt.started_at)
+        return f"{which} of an earlier start of {campaign_of(attempt)} (begun on {began})"
+    return f"an earlier run of {which}" if attempt.number == last.number else which
 
 
 def _things(area: Area, sendings: Sequence[Sending]) -> list[str]:

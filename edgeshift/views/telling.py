@@ -49,6 +49,9 @@ _CLOSED_OTHERWISE = {
     "WorkflowExecutionCanceled": "the workflow was cancelled",
 }
 
+MOST_OF_WHY = 200
+"""Characters of what a try failed with."""
+
 
 class Teller:
     """Tells one run: fills its attempt's entries, and what they say of it as a whole."""
@@ -201,7 +204,8 @@ class Teller:
 
     def _activity(self, event: Event) -> Entry | None:
         answers = self._answers.get(event.id, [])
-        began = next((item.at for item in answers if item.type == "ActivityTaskStarted"), None)
+        start = next((item for item in answers if item.type == "ActivityTaskStarted"), None)
+        began = start.at if start is not None else None
         end = next((item for item in answers if item.type in _ENDS_OF_ACTIVITY), None)
         failure = ""
         if end is not None and end.type != "ActivityTaskCompleted":
@@ -217,6 +221,7 @@ class Teller:
             took=(end.at - (began or event.at)).total_seconds() if end is not None else None,
             event=event.id,
             summary=one_line(event.summary),
+            tried=_tried(start) if start is not None else "",
             begun=began is not None,
             ended=end is not None,
         )
@@ -254,3 +259,10 @@ class Teller:
             event=event.id,
             technical=event.type in _TECHNICAL,
         )
+
+
+def _tried(start: Event) -> str:
+    """Which try of an activity this was, and what the one before it failed with; empty for the first."""
+    number = start.facts.get("attempt") or 1
+    why = one_line(start.facts.get("last_failure") or "", MOST_OF_WHY)
+    return f"at try {number}{f'; before it: {why}' if why else ''}" if number > 1 else ""

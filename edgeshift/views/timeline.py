@@ -36,6 +36,7 @@ def build_timeline(zone: str, runs: Sequence[Run]) -> Timeline:
             attempt = Attempt(
                 number=_number(start.get("attempt"), len(attempts) + 1),
                 campaign=_campaign(start, began),
+                origin=str(start.get("origin") or ""),
                 wave=part(start, "target").get("wave"),
                 started_by=str(start.get("started_by") or ""),
                 held_for=str(start.get("holder") or "") if began.name == "ZoneHold" else "",

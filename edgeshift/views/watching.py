@@ -26,7 +26,7 @@ from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.away import RECONNECT, Away
 from edgeshift.views.closed import closed_summary, ledger_of
-from edgeshift.views.figures import Pace, Progress, changed_lines
+from edgeshift.views.figures import Pace, Progress, Said, changed_lines, said_in
 from edgeshift.views.live import campaign_view, totals_view
 from edgeshift.views.words import clock, lasting, look, one_line, ordered, word
 
@@ -109,6 +109,7 @@ class _Watcher:
         self._pace = Pace()
         self._last: CampaignSummary | None = None
         self._before: CampaignSummary | None = None
+        self._told: set[Said] = set()
         self._trouble = ""
         self._news = ""
         self._printed = 0.0
@@ -211,13 +212,14 @@ class _Watcher:
             self._line(now, f"{self._name}: {self._news}")
             self._news = ""
         if summary is None:
-            # Of Temporal that is away, one line is enough.
-            if self._away.since is None:
+            # Of Temporal that is away, one line is enough; of a campaign that has just begun, none.
+            if self._trouble and self._away.since is None:
                 self._line(now, f"{self._name}: {self._trouble}")
             return
         before, self._before = self._before, summary
-        for line in changed_lines(before, summary, self._names):
+        for line in changed_lines(before, summary, self._names, self._told):
             self._line(now, line)
+        self._told |= said_in(summary)
         extra = self._extra() if self._extra else None
         if isinstance(extra, (str, Text)) and str(extra) != self._text:
             self._text = str(extra)

@@ -20,6 +20,15 @@ def shortened(text: str) -> str:
     return _LONG_HEX.sub(r"\1…", text)
 
 
+MOST_INDENT = 8
+"""Columns by which words from anywhere may stand further in."""
+
+
+def indent_of(words: str) -> int:
+    """By how many columns words stand further in by themselves, such as what belongs to the line above."""
+    return min(len(words) - len(words.lstrip(" ")), MOST_INDENT)
+
+
 def ticket_name(ticket: str) -> str:
     """A ticket as a list names it: a file without its folder, its long identifiers cut."""
     name = ticket.rsplit("/", 1)[-1].removesuffix(".md") if ticket.startswith("/") else ticket

@@ -159,7 +159,8 @@ async def test_every_rule_is_shown_with_its_evidence_by_name(archive: Archive) -
     assert "body: + 2 added" in text and f"on: {LOGIN}" in text
     assert f"rule Anomaly:Header:User-Agent ({RULE[:12]}…): action block" in text
     assert f"rule Anomaly:Header:User-Agent ({RULE[:12]}…) stopped 27 alone, 5 with the other WAF" in text
-    assert "most from 198.51.100.0/24 (27)" in text
+    # Under the finding that it belongs to.
+    assert "\n    false positive: rule Anomaly" in text and "\n      most from 198.51.100.0/24 (27)\n" in text
     coloured = printed(await preview_of(archive, await waiting(archive, SIGNED), Area.WAF), 200, colour=True)
     assert "\x1b[1;31mfail\x1b[0m" in coloured
     # The evidence's verdict, and that of each finding.
@@ -301,6 +302,19 @@ async def test_a_probe_that_found_something_else_is_not_shown(archive: Archive) 
     """What is seen is what is signed."""
     with pytest.raises(NotAsSigned, match="did not find what its proposal says"):
         await preview_of(archive, await esc_waiting(archive, probe("404"), probe("200")), Area.ESC)
+
+
+def test_words_keep_their_indent_and_no_more_than_some() -> None:
+    """Also after a label, and where they go on in the next line; whoever writes them moves nothing far."""
+    shell = shell_of(40)
+    shell.tell("  most from 198.51.100.0/24 (27), 203.0.113.0/24 (3)", indent=4)
+    shell.tell("  replaced by: redirect rule", lead="seen: ")
+    shell.tell(" " * 60 + "far", indent=0)
+    first, second, labelled, far = shell.console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert first == "      most from 198.51.100.0/24 (27),"
+    assert second == "        203.0.113.0/24 (3)"
+    assert labelled == "  seen:   replaced by: redirect rule"
+    assert far.strip() == "far" and len(far) < 20
 
 
 PAGED = """

@@ -300,3 +300,57 @@ def test_a_headline_without_anything_sent_says_so() -> None:
     first.close("on_hold", "nobody signed")
     second.close("aborted", "by ada")
     assert attempts_of(first, second).sentence.endswith("nothing was sent that changes it.")
+
+
+def test_a_headline_tells_two_starts_of_one_campaign_apart() -> None:
+    """Both have an attempt 1: after `start --again`, the second finds the zone migrated by the first."""
+    committed, looked = History(origin="start-1"), History(origin="start-2")
+    committed.change(decision("alice"), result=ANSWERED)
+    committed.close("migrated", "new WAF on")
+    looked.close("already_migrated", "it is")
+    sentence = attempts_of(committed, looked).sentence
+    expected = "attempt 1 of an earlier start of campaign autumn (begun on 2026-03-01 12:00:01 UTC)"
+    assert f"attempt 1 sent nothing that changes it, but {expected} sent the commit" in sentence
+    # One that was reset begins in its own start once more; of histories of before, the start is not known.
+    for first, second in (("start-1", "start-1"), ("", "start-2"), ("", "")):
+        told = attempts_of(
+            *(_of_start(history, at) for history, at in ((committed, first), (looked, second)))
+        )
+        assert "but an earlier run of attempt 1 sent the commit" in told.sentence
+
+
+def _of_start(history: History, origin: str) -> History:
+    """The same history, begun by another start of its campaign."""
+    began = history.events[0]
+    history.events[0] = began.model_copy(update={"input": ({**began.input[0], "origin": origin},)})
+    return history
+
+
+def test_a_reading_says_how_often_it_was_tried_and_why_not_at_once() -> None:
+    """A zone that stood still for minutes has a reason; it is told whichever the activity is, and not at
+    length.
+    """
+    history = History()
+    for name, why in (
+        ("prepare_waf_zone", "entrypoint.get: no whole answer within 4 s"),
+        ("gather", "x" * 999),
+    ):
+        scheduled = history.add("ActivityTaskScheduled", name=name)
+        facts = {"attempt": 8, "last_failure": why}
+        history.add("ActivityTaskStarted", refers=scheduled, facts=facts)
+        history.add("ActivityTaskCompleted", refers=scheduled, result=({"verdict": "ready"},))
+    once = history.add("ActivityTaskScheduled", name="prepare_waf_zone")
+    history.add("ActivityTaskStarted", refers=once, facts={"attempt": 1})
+    history.add("ActivityTaskCompleted", refers=once, result=({"verdict": "ready"},))
+    read, gathered, at_once = history.told().attempts[0].entries[1:]
+    assert "at try 8; before it: entrypoint.get: no whole answer within 4 s" in read.details
+    assert max(map(len, gathered.details)) < 250
+    assert not [line for line in at_once.details if "try" in line]
+
+
+def test_what_a_campaign_asks_again_is_told_only_when_asked() -> None:
+    """A sweep asks each zone that waits, again and again: that is nothing which happened to the zone."""
+    history = History()
+    history.add("WorkflowExecutionSignaled", name="say_again", input=({"attempt": 1},))
+    (asked,) = history.told().attempts[0].entries[1:]
+    assert asked.technical and asked.text == "the campaign asked what it waits for"

@@ -21,6 +21,7 @@ from edgeshift.views.figures import Pace, changed_lines
 from edgeshift.views.live import (
     campaign_view,
     figures_line,
+    header,
     notes_block,
     phases_table,
     shares,
@@ -145,8 +146,48 @@ def test_zones_that_wait_singly_are_offered_by_cause(singly: int) -> None:
     assert (f"  {command}" in [line.rstrip() for line in lines]) is (singly > 1), lines
     assert any(line.endswith(f"-> {command}") for line in changed_lines(summary(), now)) is (singly > 1)
     assert changed_lines(now, now) == []
+    narrow = " ".join(shown(waiting_block(now), 50).split())
+    assert f"7 zones, commit, waves 1{f', {singly} to be signed singly' if singly else ''} " in f"{narrow} "
     ended = now.model_copy(update={"state": "aborting"})
     assert command not in shown(waiting_block(ended))
+
+
+def test_no_time_is_left_once_every_zone_has_begun() -> None:
+    """The rate says when zones begin: the last ones take as long as each of them takes."""
+    pace = Pace()
+    pace.progress(summary(10), BEGAN + timedelta(minutes=5))
+    last = summary(99).model_copy(update={"places": {"migrated": 99, "working": 1}})
+    progress = pace.progress(last, BEGAN + timedelta(minutes=6))
+    assert progress.rate == pytest.approx(89) and progress.left is None
+
+
+@pytest.mark.parametrize(
+    ("notes", "done", "rate"),
+    [
+        # It had closed with all 100, 30 were to begin again, and 10 of them are done two minutes later.
+        (["2026-03-01 18:00:00 30 zones restarted by olga: the service is well again"], 80, 5),
+        (
+            [
+                "2026-03-01 12:10:00 1 zone restarted by bob: x",
+                "2026-03-01 18:00:00 30 zones restarted by olga: y",
+            ],
+            80,
+            5,
+        ),
+        # While it ran, others were still to come: it has had no time in which nothing moved.
+        (["2026-03-01 18:00:00 30 zones restarted by olga: the service is well again"], 60, 60 / 362),
+        # What people say is no note of the campaign's.
+        (["2026-03-01 18:00:00 resumed by olga (was paused): 30 zones restarted by bob: y"], 80, 80 / 362),
+        ([], 80, 80 / 362),
+    ],
+)
+def test_the_time_in_which_a_campaign_was_closed_is_no_time_of_its_rate(
+    notes: list[str], done: int, rate: float
+) -> None:
+    """A retry six hours after the end: the rate is that since then, at the first look already."""
+    now = summary(done, notes=notes)
+    progress = Pace().progress(now, BEGAN + timedelta(hours=6, minutes=2))
+    assert progress.rate == pytest.approx(rate)
 
 
 def test_nothing_is_forecast_while_the_campaign_is_paused() -> None:
@@ -214,6 +255,15 @@ def test_only_the_note_of_a_wave_is_left_out() -> None:
         f"note: {said}",
         f"note: {other}",
     ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 90, 120])
+def test_the_time_stands_apart_from_the_scale(width: int) -> None:
+    """Beside it with a gap, or in a line of its own: neither is broken for the other."""
+    fast = summary(name="rehearsal-log-fields", area=Area.LOG_FIELDS, time_scale=3_600)
+    lines = [line.strip() for line in shown(header(fast, BEGAN), width).splitlines()]
+    [at] = [line for line in lines if "12:00:00 UTC" in line and "started" not in line]
+    assert re.fullmatch("(.* times as fast {2,})?12:00:00 UTC", at), lines
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])

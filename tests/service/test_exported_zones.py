@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,11 +13,15 @@ from edgeshift.areas.waf import skip_rule
 from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.terraform import RANGES, EntryPoint, ExportedZone, terraform_version
 from edgeshift.model.digests import Body
-from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.operations.errors import NotFound
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Proposal, put_document
 from edgeshift.stores.documents.areas.waf import WafRecord
-from edgeshift.views.areas.waf_export import LeftOut, exported_zone
+from edgeshift.views.areas import waf_export
+from edgeshift.views.areas.waf_export import LeftOut, exported_zone, terraform_of
+from edgeshift.views.events import Event, Run
+from edgeshift.views.finding import Named
 from edgeshift.views.rows import ZoneRow
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
@@ -71,7 +78,7 @@ async def test_a_recorded_zone_is_exported(tmp_path: Path, place: str) -> None:
     [
         ("awaiting", True, "not migrated: "),
         ("rejected", False, "not migrated: rejected"),
-        ("already_migrated", False, "migrated, but not by this campaign"),
+        ("already_migrated", False, "migrated, but by no start of this campaign"),
         ("migrated", False, "migrated, but no result of it is known"),
     ],
 )
@@ -96,3 +103,60 @@ async def test_what_cannot_be_written_or_read_is_left_out(tmp_path: Path) -> Non
         assert isinstance(refused, LeftOut) and refused.why.startswith("rules[0].position cannot be written")
     gone = await exported(archive, row(record="0" * 64))
     assert isinstance(gone, LeftOut) and gone.why
+
+
+START = {"campaign": "campaign/autumn", "attempt": 1, "target": {"zone": {"id": ZONE.id, "name": ZONE.name}}}
+
+
+def run(day: int, outcome: str, record: str = "", **start: Any) -> Run:
+    """A run of the zone's workflow that ended so."""
+    result = ({"outcome": outcome, "reason": "so it is", "record": record},)
+    at = datetime(2026, 3, day, tzinfo=UTC)
+    began = Event(id=1, at=at, type="WorkflowExecutionStarted", name="WafZone", input=({**START, **start},))
+    ended = Event(id=2, at=at, type="WorkflowExecutionCompleted", result=result)
+    return Run(run_id=f"r{day}", events=(began, ended))
+
+
+@pytest.mark.parametrize("migrated_by", ["an earlier start", "nobody", "one that is not retained"])
+async def test_a_zone_that_an_earlier_start_migrated_is_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, migrated_by: str
+) -> None:
+    """After ``start --again`` it had migrated already: what was signed is the earlier start's, as ``check``
+    says. A later run with another result has not migrated it.
+    """
+    archive = Archive(str(tmp_path))
+    earlier = [
+        run(1, "migrated", await recorded(archive), origin="start-1"),
+        run(2, "failed", "e" * 64, origin="start-2"),
+    ]
+    runs = {
+        "an earlier start": [*earlier, run(3, "already_migrated", origin="start-3")],
+        "nobody": [run(3, "already_migrated", origin="start-3")],
+    }
+    asked = []
+
+    async def known(*_: Any) -> Any:
+        start = SimpleNamespace(area=Area.WAF, waves=())
+        return SimpleNamespace(start=start)
+
+    async def rows(*_: Any) -> list[ZoneRow]:
+        return [row("already_migrated")]
+
+    async def history(client: Any, named: Named, campaign: str) -> list[Run]:
+        asked.append((named.id, campaign))
+        if migrated_by not in runs:
+            raise NotFound("zone has no retained history", "retention is over")
+        return runs[migrated_by]
+
+    monkeypatch.setattr(waf_export, "known_campaign", known)
+    monkeypatch.setattr(waf_export, "zone_rows", rows)
+    monkeypatch.setattr(waf_export, "zone_runs", history)
+    client: Any = None
+    found = await terraform_of(client, archive, "autumn", RANGES["4"], terraform_version("1.5"))
+    # Other campaigns export what was signed for them.
+    assert asked == [(ZONE.id, "autumn")]
+    if migrated_by == "an earlier start":
+        assert [zone.digest for zone in found.zones] == ["d" * 64] and not found.left_out
+    else:
+        [left] = found.left_out
+        assert left.why.startswith("migrated, but by no start of this campaign") and not found.zones

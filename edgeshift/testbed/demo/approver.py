@@ -15,7 +15,6 @@ from temporalio.service import RPCError
 from edgeshift.areas import AREAS
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.messages import Answer, CampaignSignOff, Waiting, ZonePhase, ZoneState
-from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.campaigns import published
@@ -23,6 +22,7 @@ from edgeshift.operations.signed import Pen
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 from edgeshift.testbed.invariants.seen import Signature
+from edgeshift.views.words import targets
 
 LOOKS_EVERY = 0.7
 MOST_AT_ONCE = 16
@@ -133,7 +133,7 @@ class Approver:
             return
         self._done.add(waiting.fingerprint)
         self._record(choice, waiting.fingerprint, signed_at)
-        zones = counted(waiting.zones, "zone")
+        zones = targets(waiting.zones, self._area)
         self._say(f"{self.by} {_past(choice)} {waiting.fingerprint[:10]} for {zones}: {reason}")
 
     # --- zones whose evidence did not pass

@@ -34,7 +34,7 @@ from edgeshift.testbed.demo.scenario import APPROVER, OPERATOR, Scenario
 from edgeshift.testbed.invariants.seen import Signature, StopRecord, Word
 from edgeshift.testbed.stack import Stack
 from edgeshift.views.watching import watch_campaign
-from edgeshift.views.words import finished
+from edgeshift.views.words import finished, targets
 
 PAUSE_AT = 0.35
 """The part of the zones that have an outcome when the demo pauses."""
@@ -103,7 +103,7 @@ async def play(
         started = await start_campaign(client, archive, spec, by=OPERATOR, pen=pens[OPERATOR])
         digests[spec.name] = started.spec
         played.targets[spec.name] = await frozen_targets(archive, started.targets)
-        teller.say(f"campaign {spec.name} started: {len(played.targets[spec.name])} zones")
+        teller.say(f"campaign {spec.name} started: {targets(len(played.targets[spec.name]), part.area)}")
     approvers = [
         Approver(
             client,

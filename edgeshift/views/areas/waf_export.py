@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pydantic import BaseModel
 from temporalio.client import Client
 
@@ -21,9 +23,11 @@ from edgeshift.operations.zones import near_zone
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import Proposal, get_document
 from edgeshift.stores.documents.areas.waf import WafRecord
+from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import add_result, each, known_campaign, zone_rows
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.rows import ZoneRow, chosen
+from edgeshift.views.timeline import build_timeline
 from edgeshift.views.words import look, one_line
 
 MIGRATED = frozenset({ZoneOutcome.MIGRATED.value, ZoneOutcome.ALREADY_MIGRATED.value})
@@ -93,6 +97,8 @@ async def terraform_of(
     # Of very many zones, the results of migrated ones are not among those that were read.
     unread = [row for row in some if row.place in MIGRATED and not row.record and row.run_id]
     await each(unread, lambda row: add_result(client, row))
+    before = [row for row in some if row.place == ZoneOutcome.ALREADY_MIGRATED.value and not row.record]
+    await each(before, lambda row: _add_earlier(client, row, campaign))
     labels = labels_of(_zone(row) for row in rows)
     found = await each(some, lambda row: exported_zone(archive, row, labels[row.id], provider, version))
     return TerraformExport(
@@ -115,7 +121,7 @@ async def exported_zone(
     if row.place not in MIGRATED:
         why = f"not migrated: {look(row.place).label}"
     elif not row.record and row.place == ZoneOutcome.ALREADY_MIGRATED.value:
-        why = "migrated, but not by this campaign: nothing was signed here that could be written"
+        why = "migrated, but by no start of this campaign that is retained: nothing signed could be written"
     elif not row.record:
         why = "migrated, but no result of it is known that could be written"
     if not why:
@@ -129,6 +135,15 @@ async def exported_zone(
         except (ArchiveError, Unwritable) as problem:
             why = one_line(str(problem))
     return LeftOut(name=row.name, id=row.id, place=row.place, why=why)
+
+
+async def _add_earlier(client: Client, row: ZoneRow, campaign: str) -> None:
+    """The record of an earlier start of the campaign, where this one found the zone migrated."""
+    with suppress(NotFound):
+        runs = await zone_runs(client, Named(row.id, row.area, row.kind), campaign)
+        attempts = build_timeline(row.id, runs).attempts
+        migrated = [one.record for one in attempts if one.record and one.outcome in MIGRATED]
+        row.record = migrated[-1] if migrated else ""
 
 
 def _zone(row: ZoneRow) -> Zone:

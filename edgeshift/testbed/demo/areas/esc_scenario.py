@@ -15,6 +15,7 @@ from edgeshift.campaign_file.spec import (
     TicketSpec,
     WaveAdvance,
 )
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area
 from edgeshift.model.rollout import WaveSpec
 from edgeshift.model.sign_off import Choice
@@ -110,7 +111,8 @@ def judge(body: dict[str, Any]) -> tuple[Choice, str]:
     if any(PAYMENT in path for one in differences for path in one["paths"]):
         return Choice.REJECT, "payments would go another way"
     features = sorted({str(one["feature"]) for one in differences})
-    return Choice.APPROVE, f"read: {len(differences)} differences ({', '.join(features) or 'none'})"
+    read = counted(len(differences), "difference")
+    return Choice.APPROVE, f"read: {read} ({', '.join(features) or 'none'})"
 
 
 def specs(scenario: Scenario, running: Stack) -> list[CampaignSpec]:
