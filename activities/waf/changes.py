@@ -19,6 +19,7 @@ from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
 from activities.stable_read import twice
 from activities.waf.deleting import delete_overrides
+from activities.waf.modes import refuse_mode
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, prepared_from
 from activities.waf.replacing import refuse_replacing_unasked, refuse_replacing_unsigned, rules_replaced
@@ -123,10 +124,7 @@ class WafWork(AreaWork):
             result = await self._put(step, body, waf.Mode.PENDING)
             await fence.confirm(result)
             return result
-        if change.mode is not ValidationMode.SHADOW:
-            spec = await self._connections.spec(change.start.spec)
-            if not spec.consents.enforce_validation:
-                raise NotSent("nobody has consented to a validation in which the new WAF acts")
+        await refuse_mode(self._connections, step)
         await refuse_other_plan(step)
         # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
         body = await self._compare_fresh(step)
