@@ -35,12 +35,12 @@ CONTENTS = (
         [
             Edit(
                 "activities/snapshots.py",
-                "    found = await put_document(archive, document, verify=True)\n",
+                "    found = await put_document(connections.archive, document, verify=True)\n",
                 "    from edgeshift.stores.documents import encoded\n\n"
                 "    later = vars(connections).setdefault('later', [])\n"
                 "    later.append((target, area, encoded(document)))\n"
                 "    return __import__('hashlib').sha256(encoded(document)).hexdigest()\n"
-                "    found = await put_document(archive, document, verify=True)\n",
+                "    found = await put_document(connections.archive, document, verify=True)\n",
             ),
             Edit(
                 MUTATIONS,
@@ -52,11 +52,7 @@ CONTENTS = (
                 "                await archive.create_once(snapshot_key(zone, of, found), b'{}')\n"
                 "            return result\n",
             ),
-            Edit(
-                MUTATIONS,
-                "        if await archive.get_named(snapshot_key(",
-                "        if False and await archive.get_named(snapshot_key(",
-            ),
+            Edit(MUTATIONS, "        await self._refuse_untaken(change)\n", ""),
             Edit(MUTATIONS, "        await get_document(archive, Snapshot[Any], change.snapshot)\n", ""),
         ],
         "plain",
