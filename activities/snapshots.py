@@ -1,7 +1,8 @@
 """The snapshot of a target: everything that was read of it, archived before anything is changed.
 
-What the door refuses, it refuses by the snapshot too. So where the roots ask for signatures, its record
-counts only where a worker has signed it, as those of what was sent do (activities/proof/records.py).
+In waf the door refuses by the snapshot too, in what a fresh look at the zone does not show. So where the
+roots ask for signatures, its record counts only where a worker has signed it, as those of what was sent do
+(activities/proof/records.py).
 """
 
 from __future__ import annotations

@@ -33,7 +33,6 @@ from activities.change.judging import support_cause
 from activities.change.not_sent import NotSent
 from activities.change.permits import SignedTargets, is_named
 from activities.connections import Connections
-from activities.snapshots import is_taken
 from edgeshift.areas import area_of
 from edgeshift.messages import (
     UNSIGNED,
@@ -188,22 +187,10 @@ class MutationActivities:
             )
             if decided is not Tally.APPROVED:
                 raise NotSent("no valid sign-off of exactly this digest")
-        await self._refuse_untaken(change)
+        if await archive.get_named(snapshot_key(zone, start.area, change.snapshot)) is None:
+            raise NotSent(f"there is no snapshot of the {zone.kind.value} in the archive")
         await get_document(archive, Snapshot[Any], change.snapshot)
         return essence(body)
-
-    async def _refuse_untaken(self, change: Change) -> None:
-        """Raises NotSent where the snapshot that a step rests on is none that a worker has taken: the target
-        is read again, and recorded anew, as after an earlier version. A way back rests on what is on record
-        as sent, and needs it to be there alone.
-        """
-        there, zone, area = self._connections, change.start.target.zone, change.start.area
-        if change.step is not Step.ROLL_BACK and await is_taken(there, zone, area, change.snapshot):
-            return
-        if await there.archive.get_named(snapshot_key(zone, area, change.snapshot)) is None:
-            raise NotSent(f"there is no snapshot of the {zone.kind.value} in the archive")
-        if change.step is not Step.ROLL_BACK:
-            raise NotSent(f"no worker has signed its snapshot: the {zone.kind.value} is read again")
 
 
 def passes(failure: ServiceError, area: Area) -> bool:

@@ -17,6 +17,7 @@ from activities.connections import Connections
 from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
+from activities.snapshots import is_taken
 from activities.stable_read import twice
 from activities.waf.deleting import delete_overrides
 from activities.waf.modes import refuse_mode
@@ -110,6 +111,7 @@ class WafWork(AreaWork):
     async def send(self, step: FencedStep) -> ChangeResult:
         """Delete overrides, validate or commit."""
         change, fence = step.change, step.fence
+        await self._refuse_untaken(step)
         if change.step is Step.DELETE_OVERRIDES:
             return await delete_overrides(step)
         # A validation that lands after a commit would leave the zone with rules that only log.
@@ -161,6 +163,14 @@ class WafWork(AreaWork):
             # It may be the campaign's own, with whose rules those of the zone would be compared.
             return ZoneOutcome.UNKNOWN, f"migrated, and not known by whom: {key} does not count"[:200]
         return ZoneOutcome.MIGRATED, "the service shows it"
+
+    async def _refuse_untaken(self, step: FencedStep) -> None:
+        """Raises NotSent where no worker has taken the snapshot that the step names, by which most of what
+        follows is judged. The zone is read again, and its snapshot recorded anew, as one of an earlier
+        version, which nobody has signed.
+        """
+        if not await is_taken(self._connections, step.zone, Area.WAF, step.change.snapshot):
+            raise NotSent("no worker has signed the zone's snapshot: it is read again")
 
     async def _refuse_unprotected(self, step: FencedStep) -> None:
         """Raises NotSent with a drift where the body would leave a zone without a WAF that has one, and

@@ -52,7 +52,11 @@ CONTENTS = (
                 "                await archive.create_once(snapshot_key(zone, of, found), b'{}')\n"
                 "            return result\n",
             ),
-            Edit(MUTATIONS, "        await self._refuse_untaken(change)\n", ""),
+            Edit(
+                MUTATIONS,
+                "        if await archive.get_named(snapshot_key(",
+                "        if False and await archive.get_named(snapshot_key(",
+            ),
             Edit(MUTATIONS, "        await get_document(archive, Snapshot[Any], change.snapshot)\n", ""),
         ],
         "plain",

@@ -1,19 +1,16 @@
-"""What the door refuses, it refuses by the snapshot too: only one that a worker has taken counts."""
+"""What the door of waf refuses, it refuses by the snapshot too: only one that a worker has taken counts."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from activities.snapshots import archive_snapshot
 from activities.waf.zone import read_zone
 from edgeshift.areas import waf
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER
-from edgeshift.messages import ChangeStatus, Step
+from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Area
 from edgeshift.operations.snapshots import snapshots_of
 from edgeshift.stores.documents import (
@@ -25,7 +22,6 @@ from edgeshift.stores.documents import (
     unproven_there,
 )
 from tests.forgeries.doors import Guarded, guarded
-from tests.service.test_rollback_authority import sent
 
 OFFICE = {"expression": "ip.src in {203.0.113.0/24}", "products": ["waf"], "id": "1" * 32}
 BYPASSED: dict[str, Any] = {"firewall_rules": [OFFICE], "migration": {"firewall_rules": "left_out"}}
@@ -106,20 +102,3 @@ async def test_a_snapshot_by_a_key_that_was_revoked_is_none(tmp_path: Path) -> N
         RootsEditor(door.keyring.roots).revoke(WORKER)
         result = await door.commit()
         assert result.status is ChangeStatus.NOTHING_HAPPENED and "no worker has signed" in result.reason
-
-
-@pytest.mark.parametrize("there", [True, False])
-async def test_a_way_back_needs_no_signed_snapshot(tmp_path: Path, there: bool) -> None:
-    """What it undoes is on record; an earlier version may have made it, whose snapshots nobody has signed."""
-    ago = datetime.now(UTC) - timedelta(hours=9)
-    async with guarded(tmp_path) as door:
-        await door.begin(issued=ago)
-        await door.approve(issued=ago)
-        await sent(door, at=ago + timedelta(hours=1))
-        if there:
-            await unsigned(door)
-        else:
-            door.gate.snapshot = "8" * 64
-        result = await door.commit(step=Step.ROLL_BACK)
-        # The area comes next, and has none.
-        assert ("knows no step" if there else "there is no snapshot") in result.reason

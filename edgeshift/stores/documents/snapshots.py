@@ -39,7 +39,8 @@ class SnapshotTaken(Document):
     """``snapshot/<target>/<area>/<digest>``: that a snapshot is there, and when it was first taken. Where a
     record that does not count has that name, the next one is beside it, as ``<digest>-<drawn>``.
 
-    Written after its snapshot, and signed by its worker; without it the fenced door sends nothing.
+    Written after its snapshot, and signed by its worker; without it the fenced door sends nothing, and in waf
+    nothing where no worker has signed it.
     """
 
     taken_at: Moment
