@@ -1,5 +1,5 @@
-"""Zones that an earlier version has read, which signed no snapshots, and that wait for people at an update: they
-go on by what people have signed. Those of waf are read again.
+"""Zones that an earlier version has read, which signed no snapshots, and that wait for people at an update:
+they go on by what people have signed. Those of waf are read again.
 """
 
 from __future__ import annotations
