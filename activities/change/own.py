@@ -89,4 +89,5 @@ def record_of(
         drawn=drawn,
         trail=trail,
         permit=change.permit.name,
+        mode=change.mode.value if change.mode is not None else None,
     )

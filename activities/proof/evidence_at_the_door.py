@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from activities.proof.records import WorkerRecords
 from edgeshift.areas import area_of
-from edgeshift.areas.evidence import AHEAD
+from edgeshift.areas.evidence import AHEAD, About
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step, ZoneStart
 from edgeshift.stores.archive import Archive
@@ -42,12 +42,31 @@ async def evidence_passes(
     if not change.evidence:
         return False
     about = again.passes(await get_document(archive, again.document, change.evidence), spec, now)
-    if about is None or about.zone != zone.id or about.proposal != change.digest:
+    return await passed_in(archive, recorded, change, about, spec, begun_by)
+
+
+async def passed_in(
+    archive: Archive,
+    recorded: WorkerRecords,
+    change: Change,
+    about: About | None,
+    spec: CampaignSpec,
+    begun_by: Collection[str],
+    *,
+    modes: Collection[str] | None = None,
+) -> bool:
+    """Whether a change's evidence, which passed by what it counts where it is ``about`` something, is of what
+    is changed, was gathered by a worker for this campaign, and in a window that began once the zone was last
+    set into validation. ``modes``: only these validations are looked at. Raises ArchiveError.
+    """
+    start = change.start
+    if about is None or about.zone != start.target.zone.id or about.proposal != change.digest:
         return False
     if not await gathered_here(recorded, start, change.evidence, begun_by):
         return False
-    validated = await last_validation(archive, recorded, start)
-    return validated is None or validated.at <= about.since + ahead(spec)
+    begun = await validations(archive, recorded, start)
+    last = max((one.at for one in begun if modes is None or one.mode in modes), default=None)
+    return last is None or last <= about.since + ahead(spec)
 
 
 def ahead(spec: CampaignSpec) -> timedelta:
@@ -70,12 +89,13 @@ async def gathered_here(
 
 class Validated(NamedTuple):
     """When a worker was last about to set a zone into validation, and with which proposal, and the digest of
-    its archived document: empty where its record does not say so.
+    its archived document, and in which mode: empty where its record does not say so.
     """
 
     at: datetime
     digest: str
     proposal: str = ""
+    mode: str = ""
 
 
 async def last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> Validated | None:
@@ -98,7 +118,8 @@ async def validations(archive: Archive, recorded: WorkerRecords, start: ZoneStar
         if found is None or found.unproven is not None:
             this = Validated(await archive.stored_at(key), "")
         elif found.record.step == Step.VALIDATE.value:
-            this = Validated(found.record.at, found.record.digest or "", found.record.proposal or "")
+            said = found.record
+            this = Validated(said.at, said.digest or "", said.proposal or "", said.mode or "")
         else:
             continue
         begun.append(this)

@@ -17,8 +17,10 @@ from activities.connections import Connections
 from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
+from activities.snapshots import is_taken
 from activities.stable_read import twice
 from activities.waf.deleting import delete_overrides
+from activities.waf.modes import refuse_mode
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, prepared_from
 from activities.waf.replacing import refuse_replacing_unasked, refuse_replacing_unsigned, rules_replaced
@@ -111,6 +113,7 @@ class WafWork(AreaWork):
     async def send(self, step: FencedStep) -> ChangeResult:
         """Delete overrides, validate or commit."""
         change, fence = step.change, step.fence
+        await self._refuse_untaken(step)
         if change.step is Step.DELETE_OVERRIDES:
             return await delete_overrides(step)
         # A validation that lands after a commit would leave the zone with rules that only log.
@@ -125,10 +128,7 @@ class WafWork(AreaWork):
             result = await self._put(step, body, waf.Mode.PENDING)
             await fence.confirm(result)
             return result
-        if change.mode is not ValidationMode.SHADOW:
-            spec = await self._connections.spec(change.start.spec)
-            if not spec.consents.enforce_validation:
-                raise NotSent("nobody has consented to a validation in which the new WAF acts")
+        await refuse_mode(self._connections, step)
         await refuse_other_plan(step)
         # Whatever a message names: nobody signs it, and only what follows from the zone itself is validated.
         body = await self._compare_fresh(step)
@@ -165,6 +165,14 @@ class WafWork(AreaWork):
             # It may be the campaign's own, with whose rules those of the zone would be compared.
             return ZoneOutcome.UNKNOWN, f"migrated, and not known by whom: {key} does not count"[:200]
         return ZoneOutcome.MIGRATED, "the service shows it"
+
+    async def _refuse_untaken(self, step: FencedStep) -> None:
+        """Raises NotSent where no worker has taken the snapshot that the step names, by which most of what
+        follows is judged. The zone is read again, and its snapshot recorded anew, as one of an earlier
+        version, which nobody has signed.
+        """
+        if not await is_taken(self._connections, step.zone, Area.WAF, step.change.snapshot):
+            raise NotSent("no worker has signed the zone's snapshot: it is read again")
 
     async def _refuse_unprotected(self, step: FencedStep) -> None:
         """Raises NotSent with a drift where the body would leave a zone without a WAF that has one, and

@@ -10,7 +10,7 @@ from typing import Any
 from edgeshift.model.fleet import Area
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Intent, NothingMore, SnapshotTaken, get_record
+from edgeshift.stores.documents import Intent, NothingMore, SnapshotTaken, get_record, snapshot_digest
 from edgeshift.stores.documents.intents import EFFECTIVE, GIVEN_UP, OPENED
 
 
@@ -26,18 +26,20 @@ async def snapshots_of(archive: Archive, target: str, area: Area) -> list[Taken]
     """The snapshots of a target, by its identifier, oldest first. Raises NotFound where there is none, and
     ArchiveError.
     """
-    found = []
+    found = dict[str, datetime]()
     async for key in archive.list(f"snapshot/{target}/{area.value}"):
         taken = await get_record(archive, SnapshotTaken, key)
         if taken is not None:
-            found.append(Taken(key.rpartition("/")[2], taken.taken_at))
+            digest = snapshot_digest(key)
+            found[digest] = min(found.get(digest, taken.taken_at), taken.taken_at)
     if not found:
         raise NotFound(
             f"the archive {archive.name} has no snapshot of {target} in area {area.value}",
             "it is taken when the target is read: by `edgeshift plan`, or when its turn has come; --archive"
             " names another archive",
         )
-    return sorted(found, key=lambda taken: (taken.at, taken.digest))
+    every = (Taken(digest, at) for digest, at in found.items())
+    return sorted(every, key=lambda taken: (taken.at, taken.digest))
 
 
 async def first_change(archive: Archive, target: str, area: Area) -> datetime | None:

@@ -14,7 +14,6 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from edgeshift.areas.evidence import EvidenceVerdict
-from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.records import SignedRecords
@@ -35,7 +34,6 @@ from edgeshift.model.fleet import Plan, campaign_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import (
-    EvidenceGathered,
     FrozenTargets,
     Intent,
     create_record,
@@ -47,17 +45,6 @@ from tests.kit.signing import signed
 from tests.service.gate_kit import Gate, gate
 
 ROLES = {"olga": ("starter", "operator"), "ada": ("approver",), "grace": ("approver",), "sam": ("operator",)}
-
-
-COUNTED: dict[str, Any] = {
-    "events": 40,
-    "compared": 40,
-    "requests": 40,
-    "agreed": 40,
-    "false_positives": 0,
-    "gaps": 0,
-}
-"""What a window saw in which both WAFs agreed."""
 
 
 @dataclass
@@ -213,20 +200,7 @@ class Guarded:
 
     async def evidence(self, verdict: EvidenceVerdict, *, gathered: bool = True, **more: Any) -> str:
         """Archive what a window saw. ``gathered``: by the worker."""
-        now = datetime.now(UTC)
-        said = {"zone": self.gate.zone.id, "proposal": self.digest, **more}
-        found = Evidence(
-            mode="shadow",
-            verdict=verdict,
-            why="",
-            **{**COUNTED, "since": now - timedelta(days=8), "until": now - timedelta(minutes=1), **said},
-        )
-        stored = await put_document(self.archive, found)
-        if gathered:
-            start = self.gate.start
-            record = EvidenceGathered(run=start.origin or start.campaign_run, spec=start.spec)
-            await self.gate.connections.records.create(gathered_key(self.gate.zone, stored), record)
-        return stored
+        return await self.gate.evidence(verdict, gathered=gathered, **more)
 
     async def gathers(self, evidence: str, by: str) -> None:
         """Somebody else than the worker says to have gathered evidence, or the worker, for another run or

@@ -35,12 +35,12 @@ CONTENTS = (
         [
             Edit(
                 "activities/snapshots.py",
-                "    found = await put_document(archive, document, verify=True)\n",
+                "    found = await put_document(connections.archive, document, verify=True)\n",
                 "    from edgeshift.stores.documents import encoded\n\n"
                 "    later = vars(connections).setdefault('later', [])\n"
                 "    later.append((target, area, encoded(document)))\n"
                 "    return __import__('hashlib').sha256(encoded(document)).hexdigest()\n"
-                "    found = await put_document(archive, document, verify=True)\n",
+                "    found = await put_document(connections.archive, document, verify=True)\n",
             ),
             Edit(
                 MUTATIONS,

@@ -84,6 +84,19 @@ AT_THE_DOOR = (
         "probe-with-doubts",
     ),
     mutant(
+        "rules-act-unseen",
+        "rules act in a validation window, whatever the one before it has shown",
+        1,
+        [
+            Edit(
+                "activities/waf/modes.py",
+                "    if mode is ValidationMode.ENFORCE and modes[0] is not mode:\n",
+                "    if mode is ValidationMode.ENFORCE and mode not in modes:\n",
+            )
+        ],
+        "rules-let-act-by-nobody",
+    ),
+    mutant(
         "role-not-asked",
         "whoever has a key in the roots may sign anything",
         12,

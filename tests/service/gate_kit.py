@@ -15,12 +15,15 @@ from temporalio.testing import ActivityEnvironment
 from activities.change.area_work import AreaWork
 from activities.change.door import MutationActivities
 from activities.change.fence import Fence
+from activities.change.own import run_of
 from activities.connections import Connections
 from activities.snapshots import archive_snapshot
 from activities.waf.changes import WafWork
 from activities.waf.proposing import configuration_digest
 from activities.waf.zone import read_zone
 from edgeshift.areas import waf
+from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign.start import zone_policy
@@ -34,12 +37,23 @@ from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import EvidenceGathered, gathered_key, put_document
 from edgeshift.testbed.invariants.control import Control
 from tests.kit import fleet_of
 from tests.kit.stored import put_json
 from tests.service.simulated import simulated
 
 Body = dict[str, Any]
+
+COUNTED: Body = {
+    "events": 40,
+    "compared": 40,
+    "requests": 40,
+    "agreed": 40,
+    "false_positives": 0,
+    "gaps": 0,
+}
+"""What a window saw in which both WAFs agreed."""
 
 
 @dataclass
@@ -133,6 +147,20 @@ class Gate:
     async def validate(self, **how: Any) -> ChangeResult:
         """Let the activity send the form that only logs, which nobody has to sign."""
         return await self.change(self.body, self.body, step=Step.VALIDATE, mode=ValidationMode.SHADOW, **how)
+
+    async def evidence(
+        self, verdict: EvidenceVerdict = EvidenceVerdict.PASS, *, gathered: bool = True, **more: Any
+    ) -> str:
+        """Archive what a window saw in which the rules only logged. ``gathered``: by the worker."""
+        now, archive = datetime.now(UTC), self.connections.archive
+        said = {"zone": self.zone.id, "proposal": digest(self.body), "mode": "shadow", **more}
+        window = {"since": now - timedelta(days=8), "until": now - timedelta(minutes=1)}
+        found = Evidence(verdict=verdict, why="", **{**COUNTED, **window, **said})
+        stored = await put_document(archive, found)
+        if gathered:
+            record = EvidenceGathered(run=run_of(self.start), spec=self.start.spec)
+            await self.connections.records.create(gathered_key(self.zone, stored), record)
+        return stored
 
     async def sent(self) -> list[tuple[str, bool]]:
         """What the service was sent: the query of each change, and whether its body only logs."""

@@ -142,7 +142,8 @@ async def test_the_rules_themselves_are_validated_with_consent_alone(tmp_path: P
 
 async def test_with_consent_the_rules_themselves_are_validated(tmp_path: Path) -> None:
     """The body that is sent then is the one that is committed."""
-    async with gate(tmp_path, consents={"enforce_validation": True}) as play:
+    both: Body = {"consents": {"enforce_validation": True}, "validation": {"modes": ["enforce"]}}
+    async with gate(tmp_path, **both) as play:
         result = await play.change(play.body, play.body, step=Step.VALIDATE, mode=ValidationMode.ENFORCE)
         assert result.status is ChangeStatus.ANSWERED
         committed = await play.change(play.body, play.body)

@@ -15,6 +15,9 @@ from edgeshift.messages import ChangeStatus, Step
 from edgeshift.stores.documents import put_document
 from tests.service.gate_kit import Body, Gate, gate
 
+CONSENT: Body = {"enforce_validation": True}
+BOTH: Body = {"modes": ["shadow", "enforce"], "window": "1m"}
+
 
 @pytest.mark.parametrize(("age", "anew"), [(timedelta(hours=23), False), (timedelta(hours=25), True)])
 async def test_a_zone_that_was_read_long_ago_is_read_anew_before_its_commit(
@@ -26,6 +29,14 @@ async def test_a_zone_that_was_read_long_ago_is_read_anew_before_its_commit(
         assert result.status is (ChangeStatus.NOTHING_HAPPENED if anew else ChangeStatus.ANSWERED)
         assert ("is read again" in result.reason, result.stands) == (anew, False)
         assert len(await play.sent()) == (0 if anew else 1)
+
+
+async def _next_mode(play: Gate) -> Body:
+    """The validation in which the rules act, once a window has passed in which they only logged."""
+    now = datetime.now(UTC)
+    window: Body = {"since": now, "until": now + timedelta(minutes=1)}
+    evidence = await play.evidence(**window)
+    return {"step": Step.VALIDATE, "mode": ValidationMode.ENFORCE, "evidence": evidence}
 
 
 async def _edits(play: Gate) -> None:
@@ -81,9 +92,9 @@ async def test_rules_that_were_edited_since_the_evidence_are_not_replaced(tmp_pa
 
 async def test_a_second_validation_does_not_replace_what_somebody_edited(tmp_path: Path) -> None:
     """Of the next mode, or after a drift: nobody signs it."""
-    async with gate(tmp_path, consents={"enforce_validation": True}) as play:
+    async with gate(tmp_path, consents=CONSENT, validation=BOTH) as play:
         assert (await play.validate()).status is ChangeStatus.ANSWERED
-        enforce: Body = {"step": Step.VALIDATE, "mode": ValidationMode.ENFORCE}
+        enforce = await _next_mode(play)
         await _edits(play)
         result = await play.change(play.body, play.body, permit=2, **enforce)
         assert (result.status, result.final) == (ChangeStatus.REFUSED, True)
@@ -93,10 +104,10 @@ async def test_a_second_validation_does_not_replace_what_somebody_edited(tmp_pat
 @pytest.mark.parametrize("version", ["latest", "number"])
 async def test_versions_that_the_service_gives_are_no_edit(version: str, tmp_path: Path) -> None:
     """Neither between two validations nor before the commit, whatever the evidence has read of them."""
-    consents = {"enforce_validation": True}
-    async with gate(tmp_path, consents=consents, simulator={"execute_version": version}) as play:
+    simulator = {"execute_version": version}
+    async with gate(tmp_path, consents=CONSENT, validation=BOTH, simulator=simulator) as play:
         assert (await play.validate()).status is ChangeStatus.ANSWERED
-        enforce: Body = {"step": Step.VALIDATE, "mode": ValidationMode.ENFORCE}
+        enforce = await _next_mode(play)
         result = await play.change(play.body, play.body, permit=2, **enforce)
         assert result.status is ChangeStatus.ANSWERED, result.reason
         evidence = await _evidence(play, stored="0" * 64)

@@ -5,7 +5,7 @@ whatever stands in its way says nothing of what was sent (rules 2 and 9).
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -198,10 +198,14 @@ async def test_a_validation_of_an_earlier_run_that_was_refused_holds_no_other_on
 
 async def test_a_validation_of_an_earlier_run_with_other_rules_is_taken_up(tmp_path: Path) -> None:
     """As of the mode before: it shows, and is not what would be looked for. Nothing is sent over it."""
-    async with gate(tmp_path, consents={"enforce_validation": True}) as play:
+    validation = {"modes": ["shadow", "enforce"], "window": "1m"}
+    async with gate(tmp_path, consents={"enforce_validation": True}, validation=validation) as play:
         first = await _made(play, await _under(play, 1, anew=False))
         assert first.status is ChangeStatus.ANSWERED
         next_mode = await _under(play, 2, anew=True, used=(2,))
-        again = await _made(play, next_mode.model_copy(update={"mode": ValidationMode.ENFORCE}))
+        now = datetime.now(UTC)
+        evidence = await play.evidence(since=now, until=now + timedelta(minutes=1))
+        more = {"mode": ValidationMode.ENFORCE, "evidence": evidence}
+        again = await _made(play, next_mode.model_copy(update=more))
         assert (again.status, again.earlier) == (ChangeStatus.UNKNOWN, True)
         assert len(await play.sent()) == 1

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         ZoneRecord,
     )
     from edgeshift.stores.documents.rulings import RulingRecord
-    from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
+    from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_digest, snapshot_key
     from edgeshift.stores.documents.targets import (
         AssessedTargets,
         CoveredZones,
@@ -94,6 +94,7 @@ __all__ = [
     "intents_at",
     "put_document",
     "put_proposal",
+    "snapshot_digest",
     "snapshot_key",
     "unproven_key",
     "unproven_there",
@@ -125,7 +126,7 @@ _NAMES = {
         "ZoneRecord",
     ),
     "rulings": ("RulingRecord",),
-    "snapshots": ("Snapshot", "SnapshotTaken", "snapshot_key"),
+    "snapshots": ("Snapshot", "SnapshotTaken", "snapshot_digest", "snapshot_key"),
     "targets": ("AssessedTargets", "CoveredZones", "FrozenTargets", "PlannedReading", "PlannedReadings"),
     "unproven": ("Unproven", "unproven_key", "unproven_there"),
 }

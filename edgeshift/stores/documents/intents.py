@@ -75,6 +75,7 @@ class Intent(Document):
     SHA-256. ``drawn``: tells this record from one that another process wrote; not there where the permit was
     given up. ``trail``: of log-fields, where what was there before lies (documents/areas/log_fields.py).
     ``permit``: the name of its permit, which is its caller's choice; not there in records of earlier
+    versions. ``mode``: of a validation, in which mode of ``ValidationMode``; not there in records of earlier
     versions. Others that are None were not recorded.
     """
 
@@ -90,6 +91,7 @@ class Intent(Document):
             "drawn",
             "trail",
             "permit",
+            "mode",
         }
     )
 
@@ -106,6 +108,7 @@ class Intent(Document):
     drawn: str | None = None
     trail: str | None = None
     permit: str | None = None
+    mode: str | None = None
 
     @property
     def in_attempt(self) -> int:

@@ -36,9 +36,11 @@ class Snapshot(Document, Generic[Reading]):
 
 
 class SnapshotTaken(Document):
-    """``snapshot/<target>/<area>/<digest>``: that a snapshot is there, and when it was first taken.
+    """``snapshot/<target>/<area>/<digest>``: that a snapshot is there, and when it was first taken. Where a
+    record that does not count has that name, the next one is beside it, as ``<digest>-<drawn>``.
 
-    Written after its snapshot; without it the fenced door sends nothing.
+    Written after its snapshot, and signed by its worker; without it the fenced door sends nothing, and in waf
+    nothing where no worker has signed it.
     """
 
     taken_at: Moment
@@ -47,3 +49,8 @@ class SnapshotTaken(Document):
 def snapshot_key(target: Zone, area: Area, digest: str) -> str:
     """The archive's name of the record of a snapshot."""
     return f"snapshot/{target.id}/{area.value}/{digest}"
+
+
+def snapshot_digest(key: str) -> str:
+    """The digest of the snapshot whose record has this name."""
+    return key.rpartition("/")[2].partition("-")[0]
