@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy, refusal, who_is_left
 from edgeshift.operations.errors import BadInput, Refused
@@ -30,6 +29,8 @@ async def refuse_uncounted(archive: Archive, summary: CampaignSummary, choice: C
     whoever started it. To be asked before anything is signed. Where the file cannot be read, nobody knows it
     here: the campaign says so.
     """
+    from edgeshift.campaign_file.spec import CampaignSpec
+
     try:
         spec = await get_document(archive, CampaignSpec, summary.spec)
     except ArchiveError:

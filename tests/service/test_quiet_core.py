@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -80,6 +81,10 @@ async def test_stdout_has_results_alone_while_temporal_is_away(
     out, err = await verb.communicate()
     assert out == b"" and verb.returncode == 130, (out, err)
     assert (b"no answer: Temporal" in err) == ("--quiet" not in asked), err
+    left = err.splitlines()[-1].decode()
+    words = json.loads(left)["message"] if "--json" in asked else left
+    # Nobody takes it for the state of the campaign.
+    assert words == "left; campaign away goes on as before"
 
 
 def test_the_core_logs_as_it_was_set_up_first() -> None:
