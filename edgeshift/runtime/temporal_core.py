@@ -11,7 +11,7 @@ def set_up_core(logging: LoggingConfig | None = None) -> None:
     """
     try:
         # It raises where there is one.
-        Runtime.prevent_default()
+        Runtime.prevent_default()  # type: ignore[no-untyped-call]
     except RuntimeError:
         return
     Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=logging)))
