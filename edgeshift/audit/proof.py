@@ -19,13 +19,15 @@ class Finding(BaseModel):
 
 
 class Said(BaseModel):
-    """What one person said with one key. ``said``: how often what, such as ``approve commit``; ``first``,
-    ``last``: when, as they signed it.
+    """What one person said with one key. ``said``: how often what, such as ``approve commit``; ``uncounted``:
+    decisions among it that the campaign does not count, since they are no approver, or by four eyes;
+    ``first``, ``last``: when, as they signed it.
     """
 
     name: str
     key: str
     said: dict[str, int]
+    uncounted: dict[str, int] = {}
     first: AwareDatetime
     last: AwareDatetime
 

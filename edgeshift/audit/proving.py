@@ -134,7 +134,14 @@ class Verifier:
     def _told(self) -> Proof:
         proof = self._proof
         proof.lines = self._at
-        proof.people = self._people.told()
+        policies = {digest: self._roots.policy_for(spec.sign_off) for digest, spec in self._specs.items()}
+        proof.people = self._people.told(
+            {
+                one.digest: (policies[one.statement.spec], one.statement.by)
+                for one in self._starts
+                if isinstance(one.statement, StartStatement) and one.statement.spec in policies
+            }
+        )
         proof.zones = self._index.sent
         proof.results = self._index.results
         proof.sent, proof.agreed, proof.told = (

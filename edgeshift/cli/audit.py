@@ -229,7 +229,8 @@ def _show(shell: Shell, proof: Proof) -> None:
     )
     for who in proof.people:
         when = dict.fromkeys((moment(who.first), moment(who.last)))
-        shell.tell(f"{_numbers(who.said)}; {' to '.join(when)}; key {who.key}", lead=f"{who.name}: ")
+        less = f"; of these do not count: {_numbers(who.uncounted)}" if who.uncounted else ""
+        shell.tell(f"{_numbers(who.said)}{less}; {' to '.join(when)}; key {who.key}", lead=f"{who.name}: ")
     say(f"requests: {_numbers(proof.sent)}; to {proof.zones:,} of {counted(proof.targets, 'target')}")
     for names, number in sorted(proof.agreed.items()):
         shell.tell(f"{counted(number, 'request')} agreed to by {names}")

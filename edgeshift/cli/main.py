@@ -246,10 +246,11 @@ def called(arguments: Sequence[str]) -> int:
     finally:
         choose()
     if code == ExitCode.INTERRUPTED:
+        said = current().at_ctrl_c
         if as_json:
-            show(shell.errors, CommandError("stopped", ExitCode.INTERRUPTED), as_json=True)
+            show(shell.errors, CommandError(said, ExitCode.INTERRUPTED), as_json=True)
         else:
-            shell.errors.print("stopped")
+            shell.errors.print(said, markup=False, soft_wrap=True)
     return int(code or 0)
 
 

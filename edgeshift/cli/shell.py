@@ -40,7 +40,7 @@ class Shell(Asking):
 
     ``console`` is stdout, for results; ``errors`` is stderr; ``notes`` is stderr too, for progress and
     remarks, and silent by ``quiet``. With ``as_json``, stdout has one JSON document and nothing else: what
-    people read beside it goes to ``notes``.
+    people read beside it goes to ``notes``. ``at_ctrl_c``: what is said when Ctrl-C ends the verb.
 
     Settings: options first, then a named environment (``environment``), or else EDGESHIFT_* of the process
     and the running stack of this folder (``.edgeshift/stack.json``, written by ``edgeshift up``), then the
@@ -67,6 +67,7 @@ class Shell(Asking):
         self.debug = debug
         self.quiet, self.verbose, self.as_json = quiet, verbose, as_json
         self._waits = False
+        self.at_ctrl_c = "stopped"
         self.no_color = no_color or bool(os.environ.get("NO_COLOR"))
 
     @cached_property

@@ -247,7 +247,7 @@ async def _sign_zone(
     else:
         with shell.paged():
             show_proposal(shell, shown, raw=word.raw)
-    word.confirm(shell, f"this for {found.name}")
+    await word.confirm(shell, summary, f"this for {found.name}")
     if (pen := word.where.pen(shell, word.by)) is not None:
         await pen.proposal(campaign, summary.spec, state, word.choice, word.reason)
     if await word.where.done(shell):
@@ -298,8 +298,9 @@ async def _sign_groups(
         if not chosen.fingerprints:
             raise _nothing_to_sign(found, names, campaign)
         part = f" of wave {wave}" if wave is not None else ""
-        word.confirm(
+        await word.confirm(
             shell,
+            summary,
             f"{counted(len(chosen.fingerprints), 'fingerprint')}{part},"
             f" {counted(chosen.count, 'zone')} now and those that come later,",
         )

@@ -138,7 +138,7 @@ async def _sign_each(
     shell.say_note(await shell.note_of(campaign, summary.spec))
     with shell.paged():
         _show(shell, chosen, raw=word.raw)
-    word.confirm(shell, f"{counted(len(chosen), 'zone')}, each by itself,")
+    await word.confirm(shell, summary, f"{counted(len(chosen), 'zone')}, each by itself,")
     if (pen := word.where.pen(shell, word.by)) is not None:
         # Before the first is signed: some may be of accounts on which this person does not decide.
         pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))

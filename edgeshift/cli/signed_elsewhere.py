@@ -20,6 +20,7 @@ from edgeshift.runtime.safe_text import hides
 
 if TYPE_CHECKING:
     from edgeshift.authority.statements import DecisionStatement, Statement
+    from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
     from edgeshift.operations.hands import Drafts
     from edgeshift.operations.signed import Pen
@@ -171,8 +172,13 @@ class Word:
         """The command that says the same of a ZONE that is with another CAMPAIGN."""
         return f"sign-off {self.choice.value} CAMPAIGN --zone ZONE"
 
-    def confirm(self, shell: Shell, what: str) -> None:
-        """Ask whether ``what`` was shown is approved, or rejected. Raises CommandError where it is not."""
+    async def confirm(self, shell: Shell, summary: CampaignSummary, what: str) -> None:
+        """Ask whether ``what`` was shown is approved, or rejected. Raises CommandError where it is not, and
+        Refused where the campaign would not count it by whoever decides.
+        """
+        from edgeshift.operations.policies import refuse_uncounted
+
+        await refuse_uncounted(shell.archive(), summary, self.choice, self.by)
         shell.confirm(f"{self.choice.value.capitalize()} {what}{shell.here} as {self.by}?", yes=self.yes)
 
 

@@ -75,6 +75,7 @@ async def wait_until(
                         f"there is no campaign {campaign}", "`edgeshift status` lists the campaigns"
                     )
                 away.answered()
+                shell.at_ctrl_c = left(campaign)
                 running = found.status is WorkflowExecutionStatus.RUNNING
                 if not running and await campaign_result(client, campaign) is not None:
                     if until is Until.FINISHED:
@@ -93,6 +94,11 @@ async def wait_until(
             if within is not None and time.monotonic() - began >= within.total_seconds():
                 raise _late(campaign, until, within, last)
             await asyncio.sleep(away.pause(EVERY))
+
+
+def left(campaign: str) -> str:
+    """What whoever leaves a campaign by Ctrl-C is told, which only looked at it: nothing of it stops."""
+    return f"left; campaign {campaign} goes on as before"
 
 
 def _late(campaign: str, until: Until, within: timedelta, last: CampaignSummary | None) -> CommandError:

@@ -12,6 +12,7 @@ import typer
 from edgeshift.cli.options import Campaign, checked_duration
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
+from edgeshift.cli.until import left
 from edgeshift.messages import CampaignSummary
 from edgeshift.operations.archives import check_campaigns
 from edgeshift.stores.archive import ArchiveError
@@ -38,6 +39,7 @@ def watch(
     def remember(summary: CampaignSummary) -> bool:
         pace.progress(summary, datetime.now(UTC))
         seen[:] = [summary]
+        shell.at_ctrl_c = left(campaign)
         return False
 
     async def follow() -> None:

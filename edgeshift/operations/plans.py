@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -17,6 +17,7 @@ from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import assessment_id
 from edgeshift.model.sign_off import Digest
+from edgeshift.operations.calls import told
 from edgeshift.operations.campaigns import Frozen, describe, frozen_by
 from edgeshift.operations.errors import BadInput, Refused
 from edgeshift.runtime.temporal import UNREADABLE, memo_of
@@ -97,21 +98,33 @@ def check_same(file: CampaignSpec, planned: CampaignSpec) -> None:
 
 async def last_plan(client: Client, name: str) -> KeptPlan | None:
     """The last finished plan of a campaign of this name, of whichever version of its file; None without one.
-    Raises TemporalTrouble.
+    One that has failed or was stopped since does not count. Raises TemporalTrouble.
     """
-    described = await describe(client, assessment_id(name))
-    if described is None or described.status is not WorkflowExecutionStatus.COMPLETED:
+    finished = await _last_finished(client, assessment_id(name))
+    if finished is None:
         return None
-    handle = client.get_workflow_handle(described.id, result_type=AssessmentResult)
+    handle = client.get_workflow_handle(finished.id, run_id=finished.run_id, result_type=AssessmentResult)
     try:
         result = AssessmentResult.model_validate(await handle.result())
     except UNREADABLE:
         # Of another version, or somebody else's: there is no plan to go by.
         return None
-    spec = (await memo_of(described) or {}).get("spec")
-    if not isinstance(spec, str) or described.close_time is None:
+    spec = (await memo_of(finished) or {}).get("spec")
+    if not isinstance(spec, str) or finished.close_time is None:
         return None
-    return KeptPlan(spec=spec, made_at=described.close_time, result=result)
+    return KeptPlan(spec=spec, made_at=finished.close_time, result=result)
+
+
+async def _last_finished(client: Client, workflow_id: str) -> WorkflowExecution | None:
+    """The newest run that has completed. Temporal is asked for the newest run first: its list is late."""
+    newest = await describe(client, workflow_id)
+    if newest is None or newest.status is WorkflowExecutionStatus.COMPLETED:
+        return newest
+    query = f"WorkflowId = '{workflow_id}' AND ExecutionStatus = 'Completed'"
+    with told(workflow_id):
+        async for found in client.list_workflows(query, limit=1):
+            return found
+    return None
 
 
 async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | None:

@@ -1,9 +1,12 @@
-"""Whether enough people are left to approve what a campaign proposes."""
+"""Who may decide on what a campaign proposes: whether enough people are left, and whether one counts."""
 
 from __future__ import annotations
 
-from edgeshift.model.sign_off import SignOffPolicy, who_is_left
-from edgeshift.operations.errors import BadInput
+from edgeshift.messages import CampaignSummary
+from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy, refusal, who_is_left
+from edgeshift.operations.errors import BadInput, Refused
+from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents import get_document
 
 
 def refuse_unsignable(policy: SignOffPolicy, by: str) -> None:
@@ -19,3 +22,23 @@ def refuse_unsignable(policy: SignOffPolicy, by: str) -> None:
         f" {others}",
         "let somebody else start it, list more under sign_off.approvers, or lower sign_off.required",
     )
+
+
+async def refuse_uncounted(archive: Archive, summary: CampaignSummary, choice: Choice, by: str) -> None:
+    """Raises Refused where the campaign would not count this person's decision, by its file: no approver, or
+    whoever started it. To be asked before anything is signed. Where the file cannot be read, nobody knows it
+    here: the campaign says so.
+    """
+    from edgeshift.campaign_file.spec import CampaignSpec
+
+    try:
+        spec = await get_document(archive, CampaignSpec, summary.spec)
+    except ArchiveError:
+        return
+    # On whichever digest.
+    decision = Decision(choice=choice, digest=summary.spec, by=by)
+    if why := refusal(decision, spec.sign_off, summary.started_by):
+        raise Refused(
+            f"{why}; nothing was signed, and nothing sent",
+            f"`edgeshift status {summary.name}` shows what waits for a sign-off, and from whom",
+        )

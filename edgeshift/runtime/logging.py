@@ -75,21 +75,13 @@ def bridge_temporal_core() -> None:
     To be called before this process's first connection: the core is set up once. Later calls, and one
     after a connection, change nothing.
     """
-    from temporalio.runtime import (
-        LogForwardingConfig,
-        LoggingConfig,
-        Runtime,
-        TelemetryConfig,
-        TelemetryFilter,
-    )
+    from temporalio.runtime import LogForwardingConfig, LoggingConfig, TelemetryFilter
+
+    from edgeshift.runtime.temporal_core import set_up_core
 
     forwarding = LogForwardingConfig(logger=logging.getLogger("temporalio.core"))
-    telemetry = TelemetryConfig(
-        logging=LoggingConfig(
-            filter=TelemetryFilter(core_level="WARN", other_level="ERROR"), forwarding=forwarding
-        )
-    )
-    Runtime.set_default(Runtime(telemetry=telemetry), error_if_already_set=False)
+    levels = TelemetryFilter(core_level="WARN", other_level="ERROR")
+    set_up_core(LoggingConfig(filter=levels, forwarding=forwarding))
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:

@@ -23,6 +23,7 @@ from edgeshift.runtime.files import path_named
 from edgeshift.runtime.payloads import data_converter
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import SecretRefError, TemporalSettings
+from edgeshift.runtime.temporal_core import set_up_core
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -151,7 +152,8 @@ async def connect(
     settings: TemporalSettings, *, identity: str | None = None, interceptors: Sequence[Interceptor] = ()
 ) -> Client:
     """A client for the server and namespace of `settings`, its payloads converted by pydantic.
-    ``interceptors`` see its calls.
+    ``interceptors`` see its calls. The SDK's native core logs nothing, unless it was set up to
+    (`bridge_temporal_core`).
 
     Raises TemporalUnreachable within about ten seconds, NamespaceMissing, SecretRefError for an API key
     that is not found, and TemporalError for plain text outside loopback, unreadable TLS files or a
@@ -162,6 +164,7 @@ async def connect(
             f"plain text to Temporal at {settings.address} is refused: it is not on this machine",
             "set EDGESHIFT_TEMPORAL_TLS=true, or give certificates or an API key",
         )
+    set_up_core()
     try:
         async with asyncio.timeout(_CONNECT_WITHIN):
             client = await Client.connect(

@@ -109,8 +109,11 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
         5, *sign, "--zone", "long.example"
     )
     assert "it is blocked" in place.refused_here(5, *sign, "--zone", "legacy.example")
-    said = place.refused_here(6, *sign, "--zone", "odd.example", "--by", "mallory")
-    assert "'mallory' is not an approver of this campaign; approvers are ada, grace" in said
+    before = sorted((place.folder / ".edgeshift/archive/signed").rglob("*"))
+    for which in ("--zone=odd.example", "--wave=1"):
+        said = place.refused_here(6, *sign, which, "--by", "mallory")
+        assert "'mallory' is not an approver of this campaign; approvers are ada, grace; nothing was" in said
+    assert sorted((place.folder / ".edgeshift/archive/signed").rglob("*")) == before != []
     said = place.refused_here(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
     assert "no longer proposes 000000000000…; it waits with " in said
     for wrong in ("123", "zz" * 16, "0" * 65):

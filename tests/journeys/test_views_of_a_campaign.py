@@ -282,7 +282,7 @@ def test_watch_leaves_cleanly_on_ctrl_c(place: Place) -> None:
     watching.send_signal(signal.SIGINT)
     seen += _read(main, lambda text: False, 30)
     assert watching.wait(timeout=30) == 130
-    assert "awaiting a sign-off" in seen
+    assert "awaiting a sign-off" in seen and "left; campaign rehearsal goes on as before" in seen
     assert "of 60 zones finished" in seen
     assert "█" in seen
     assert seen.rindex("\x1b[?25h") > seen.rindex("\x1b[?25l")

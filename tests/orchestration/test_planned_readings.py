@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from edgeshift.campaign_file.parts import TargetSpec
 from edgeshift.messages import ZonePhase, ZoneState
-from edgeshift.model.fleet import Target, ZoneOutcome
-from edgeshift.operations import assess, frozen_by, start_campaign
+from edgeshift.model.fleet import Target, ZoneOutcome, assessment_id
+from edgeshift.operations import BadInput, assess, frozen_by, start_campaign
+from edgeshift.operations.plans import last_plan
 from tests.kit import OPERATOR, TOO_MANY_RULES, Scene, fleet_of, scene
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
@@ -135,3 +137,29 @@ async def test_a_validation_that_somebody_has_begun_since_with_rules_of_their_ow
         assert (await calls(play, before))["entrypoint.put"] == 0
         await play.ask("abort", "the test is over")
         await play.result()
+
+
+async def test_the_last_plan_is_the_last_that_finished(temporal_client: Client, tmp_path: Path) -> None:
+    """One that fails after it, or is stopped, does not take its place; none is where none has finished."""
+    fleet = fleet_of({"name": ZONE, "plan": "pro"})
+    async with scene(temporal_client, tmp_path, fleet, begin=False) as play:
+        wrong = play.spec.model_copy(update={"targets": TargetSpec(include=("raed.example",))})
+
+        async def fails() -> None:
+            with pytest.raises(BadInput, match=r"raed\.example"):
+                await assess(play.client, play.archive, wrong)
+
+        await fails()
+        assert await last_plan(temporal_client, play.spec.name) is None
+        await assess(play.client, play.archive, play.spec)
+        _, result = await assess(play.client, play.archive, play.spec)
+        made = await last_plan(temporal_client, play.spec.name)
+        assert made is not None and made.result == result
+        await fails()
+        assert await last_plan(temporal_client, play.spec.name) == made
+        stopped = await temporal_client.start_workflow(
+            "Assessment", id=assessment_id(play.spec.name), task_queue="nobody", memo={"spec": made.spec}
+        )
+        assert await last_plan(temporal_client, play.spec.name) == made
+        await stopped.terminate("stopped")
+        assert await last_plan(temporal_client, play.spec.name) == made

@@ -118,6 +118,8 @@ async def test_those_alone_agreed_whose_approvals_count(tmp_path: Path) -> None:
         await found.send(one)
     proof = found.prove(await found.export())
     assert proof.holds and proof.agreed == {"ada, grace": 1, "bob, grace": 2}, proof
+    uncounted = {who.name: who.uncounted for who in proof.people if who.uncounted}
+    assert uncounted == {"sam": {"approve commit": 1}, "olga": {"approve commit": 1}}
 
 
 async def test_a_request_while_paused_and_one_to_another_zone_do_not_hold(done: Audited) -> None:

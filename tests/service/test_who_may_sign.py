@@ -18,10 +18,11 @@ from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step
 from edgeshift.model.fleet import Wave
-from edgeshift.model.sign_off import Choice
-from edgeshift.operations.campaigns import start_campaign
+from edgeshift.model.sign_off import Choice, SignOffPolicy
+from edgeshift.operations.campaigns import start_campaign, store_spec
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.hands import Drafts
+from edgeshift.operations.policies import refuse_uncounted
 from edgeshift.operations.signed import ROLES, Pen
 from edgeshift.operations.steering import abort, pause
 from edgeshift.stores.archive import Archive
@@ -198,3 +199,29 @@ async def test_temporal_hears_nothing_of_who_may_not(begun: Begun) -> None:
             await stop(client, name, by=APPROVER, pen=pen)
     with pytest.raises(Refused, match=f"{APPROVER} is no starter"):
         await start_campaign(client, begun.archive, begun.spec, by=APPROVER, pen=pen)
+
+
+async def test_whoever_the_campaign_does_not_count_hears_so_before_they_sign(begun: Begun) -> None:
+    """No approver of its file, or by four eyes whoever has started it. Where the file is not there, the
+    campaign says it.
+    """
+    sign_off = {"approvers": ["ada", OPERATOR], "four_eyes": True}
+    spec = begun.spec.model_copy(update={"sign_off": SignOffPolicy.model_validate(sign_off)})
+    known: Any = SimpleNamespace(
+        name=spec.name, spec=await store_spec(begun.archive, spec), started_by=OPERATOR
+    )
+    lost: Any = SimpleNamespace(name=spec.name, spec="e" * 64, started_by=OPERATOR)
+    for by, choice, why in (
+        ("mallory", Choice.APPROVE, "'mallory' is not an approver of this campaign"),
+        ("mallory", Choice.REJECT, "'mallory' is not an approver of this campaign"),
+        (OPERATOR, Choice.APPROVE, f"'{OPERATOR}' started this campaign and cannot also approve"),
+        (OPERATOR, Choice.REJECT, ""),
+        ("ada", Choice.APPROVE, ""),
+    ):
+        await refuse_uncounted(begun.archive, lost, choice, by)
+        try:
+            await refuse_uncounted(begun.archive, known, choice, by)
+        except Refused as told:
+            assert why and told.text.startswith(why) and told.text.endswith("nothing sent"), told.text
+        else:
+            assert not why

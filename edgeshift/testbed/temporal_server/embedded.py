@@ -22,6 +22,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES
+from edgeshift.runtime.temporal_core import set_up_core
 from edgeshift.testbed.temporal_server.binaries import temporal_cli
 from edgeshift.testbed.temporal_server.fetching import Progress, print_progress
 from edgeshift.testbed.temporal_server.pages import guarded_pages, private_address
@@ -185,6 +186,7 @@ async def _ready(
     """Wait until the namespace and the search attributes are there, and set the retention. ``begins``: where
     the words of this start begin in the log.
     """
+    set_up_core()
     limit = asyncio.get_running_loop().time() + _READY_WITHIN
     while True:
         if process.returncode is not None:
