@@ -10,12 +10,15 @@ import pytest
 
 from activities.change.door import MutationActivities
 from activities.esc.changes import EscWork
+from activities.esc.evidence import record_probed
 from activities.esc.reading import read_scope
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import esc
-from edgeshift.messages import ChangeResult, ChangeStatus, Step
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.messages import ChangeResult, ChangeStatus, Prepared, Step
 from edgeshift.model.fleet import Area
 from edgeshift.runtime.clock import SystemClock
+from edgeshift.stores.documents import put_document
 from tests.kit.names import BEFORE_REMOVAL
 from tests.service.gate_kit import Gate, begun, gate
 from tests.service.log_writes_kit import log_writes
@@ -45,6 +48,11 @@ async def made(play: Gate, body: dict[str, Any], step: Step) -> ChangeResult:
     waits = TURN if step is Step.COMMIT else timedelta(0)
     change = await play.message(body, body, step=step, waits=waits, **TIMES)
     there = play.connections
+    if step is Step.COMMIT:
+        report = ProbeReport(made_at=there.clock.now(), rounds=1)
+        change = change.model_copy(update={"evidence": await put_document(there.archive, report)})
+        prepared = Prepared.model_construct(proposal=change.proposal, snapshot=change.snapshot)
+        await record_probed(there, play.start, change.evidence, prepared)
     return await begun().run(MutationActivities(there, {Area.ESC: EscWork(there)}).change, change)
 
 
