@@ -14,6 +14,7 @@ from activities.esc.evidence import record_probed
 from activities.esc.reading import read_scope
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import esc
+from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.messages import ChangeResult, ChangeStatus, Prepared, Step
 from edgeshift.model.fleet import Area
@@ -51,7 +52,7 @@ async def made(play: Gate, body: dict[str, Any], step: Step) -> ChangeResult:
     if step is Step.COMMIT:
         report = ProbeReport(made_at=there.clock.now(), rounds=1)
         change = change.model_copy(update={"evidence": await put_document(there.archive, report)})
-        prepared = Prepared.model_construct(proposal=change.proposal, snapshot=change.snapshot)
+        prepared = Prepared(verdict=Verdict.READY, proposal=change.proposal, snapshot=change.snapshot)
         await record_probed(there, play.start, change.evidence, prepared)
     return await begun().run(MutationActivities(there, {Area.ESC: EscWork(there)}).change, change)
 
