@@ -106,6 +106,7 @@ async def asked(monkeypatch: pytest.MonkeyPatch, examples: Examples, width: int)
     }.items():
         monkeypatch.setattr(operations, name, gives(answer))
     monkeypatch.setattr(operations, "by_wave", lambda some, wave, _: ToSign(tuple(some), wave))
+    monkeypatch.setattr("edgeshift.operations.policies.refuse_uncounted", gives(None))
     monkeypatch.setattr(Shell, "temporal", nowhere)
     monkeypatch.setattr(Shell, "archive", lambda _: None)
     monkeypatch.setattr(Shell, "note_of", gives(""))

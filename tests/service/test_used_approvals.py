@@ -18,7 +18,9 @@ from edgeshift.authority.statements import AgainStatement
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.stores.documents import NothingMore, Seen, create_record
+from edgeshift.stores.documents.snapshots import snapshot_key
 from tests.forgeries.doors import Guarded, guarded
+from tests.kit.signing import signed
 
 
 def ago(hours: float) -> datetime:
@@ -227,7 +229,12 @@ async def test_what_a_worker_has_sent_whose_key_was_revoked_was_used_all_the_sam
         await rolled_back(door)
         for intent in (door.archive.folder / first).parent.iterdir():
             os.utime(intent, (0, 0))
+        another = door.keyring.signer("another-worker", ("worker",))
         RootsEditor(door.keyring.roots).revoke("worker")
+        # Another worker reads the zone again.
+        key = f"{snapshot_key(door.gate.zone, Area.WAF, door.gate.snapshot)}-0"
+        taken = {"taken_at": datetime.now(UTC).isoformat()}
+        await door.archive.create_once(key, await signed(key, taken, another, by="another-worker"))
         assert (await door.commit()).uncounted
 
 
