@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.rate_limit.unpaced import Unpaced
@@ -85,26 +84,6 @@ READ: list[tuple[str, bytes, EscSetting]] = [
 async def test_every_form_of_a_setting_is_read(answer: bytes, found: EscSetting) -> None:
     """Bare or in the envelope, with both fields, either or neither, or with no body at all."""
     assert (await reading(answer)).model_dump() == found.model_dump()
-
-
-class Fates(Unpaced):
-    """What became of each call."""
-
-    def __init__(self) -> None:
-        self.fates: list[Fate] = []
-
-    def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
-        """Kept."""
-        self.fates.append(fate)
-
-
-@pytest.mark.parametrize("answer", [case[1] for case in READ], ids=[case[0] for case in READ])
-async def test_a_setting_that_is_read_is_no_sign_of_an_outage(answer: bytes) -> None:
-    """Else a plan of scopes in which nothing is configured would hold all calls of its user."""
-    found = Fates()
-    async with raw_service(lambda request: answer) as service, client(service, found) as calls:
-        await calls.esc(ZONE)
-    assert found.fates == [Fate.ANSWERED]
 
 
 NO_READING: list[tuple[str, bytes, type[ServiceError]]] = [
