@@ -8,7 +8,15 @@ from edgeshift.areas import esc
 from edgeshift.areas.esc.sendable import sendable
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
 from edgeshift.model.reasons import Reason
-from edgeshift.service_api import EscSetting, Forbidden, RateLimited, Refused, ServiceClient
+from edgeshift.service_api import (
+    EscSetting,
+    Forbidden,
+    NotUnderstood,
+    RateLimited,
+    Refused,
+    ServiceClient,
+    Unsuccessful,
+)
 from edgeshift.stores.documents import CoveredZones, get_document
 
 
@@ -21,20 +29,26 @@ def shows(setting: EscSetting) -> tuple[bool, bool]:
 
 async def account_shows(client: ServiceClient, target: Zone) -> tuple[bool, bool]:
     """What ``shows`` says of the setting of a zone's account, which covers all its zones (docs/service.md
-    §3.1). Neither where the account's setting may not be read. Raises ServiceError where the service did not
-    answer, or is not to be called for now.
+    §3.1). Neither where the account's setting may not be read; that it does not tell, where what answers is
+    not understood. Raises ServiceError where the service did not answer, or is not to be called for now.
     """
     if target.kind is not ScopeKind.ZONE or not target.account:
         return False, False
-    try:
-        return shows(await client.esc(f"accounts/{target.account}"))
-    except Refused as failure:
-        refuse_held(failure)
-        # A credential for zones alone need not reach the account: nothing is known of it then. A page of
-        # something between says nothing of that either.
-        if isinstance(failure, RateLimited) or not (failure.refused or isinstance(failure, Forbidden)):
-            raise
-        return False, False
+    for _ in range(2):
+        try:
+            return shows(await client.esc(f"accounts/{target.account}"))
+        except NotUnderstood as failure:
+            # As of a gateway that lets the calls of zones through alone, if it stays.
+            refuse_held(failure)
+        except (Refused, Unsuccessful) as failure:
+            refuse_held(failure)
+            # A credential for zones alone need not reach the account: nothing is known of it then. A page of
+            # something between says nothing of that either.
+            refused = isinstance(failure, Forbidden | Unsuccessful) or failure.refused
+            if isinstance(failure, RateLimited) or not refused:
+                raise
+            return False, False
+    return False, True
 
 
 async def account_is_off(client: ServiceClient, target: Zone) -> bool:

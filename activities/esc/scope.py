@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.found import sign_found
-from activities.change.intent_records import surely_now
+from activities.change.intent_records import now_of, surely_now
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.change.own_changes import NOT_OURS, OwnChange, last_change, last_change_if_known
 from activities.change.settled import sign_settled, unless_settled
@@ -134,6 +134,8 @@ class EscActivities:
             "zone": target.id,
             "proposal": digest(body),
             "off_above": off_above,
+            # The door compares it with the server's time, of which this machine's clock may be behind.
+            "made_at": report.made_at + (now_of(self._connections) - self._connections.clock.now()),
             "untold_above": untold_above,
         }
         report = report.model_copy(update=about)

@@ -17,10 +17,10 @@ from activities.connections import Connections
 from activities.polling import Lookout
 from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
-from activities.snapshots import is_taken
+from activities.snapshots import RECORDED_AGAIN, is_taken
 from activities.stable_read import twice
 from activities.waf.deleting import delete_overrides
-from activities.waf.modes import refuse_mode
+from activities.waf.modes import refuse_mode, rests_on_a_window
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, prepared_from
 from activities.waf.replacing import refuse_replacing_unasked, refuse_replacing_unsigned, rules_replaced
@@ -113,7 +113,8 @@ class WafWork(AreaWork):
     async def send(self, step: FencedStep) -> ChangeResult:
         """Delete overrides, validate or commit."""
         change, fence = step.change, step.fence
-        await self._refuse_untaken(step)
+        if not await rests_on_a_window(self._connections, step):
+            await self._refuse_untaken(step)
         if change.step is Step.DELETE_OVERRIDES:
             return await delete_overrides(step)
         # A validation that lands after a commit would leave the zone with rules that only log.
@@ -169,10 +170,19 @@ class WafWork(AreaWork):
     async def _refuse_untaken(self, step: FencedStep) -> None:
         """Raises NotSent where no worker has taken the snapshot that the step names, by which most of what
         follows is judged. The zone is read again, and its snapshot recorded anew, as one of an earlier
-        version, which nobody has signed.
+        version, which nobody has signed. A commit rests on none that is old, whatever a message says of when
+        the zone was read: it may have got rules since that a fresh look does not show.
         """
-        if not await is_taken(self._connections, step.zone, Area.WAF, step.change.snapshot):
-            raise NotSent("no worker has signed the zone's snapshot: it is read again")
+        taken, oldest = self._connections, None
+        if step.change.step is Step.COMMIT:
+            oldest = step.fence.time.now() - await self._fresh(step) - RECORDED_AGAIN
+        if not await is_taken(taken, step.zone, Area.WAF, step.change.snapshot, oldest):
+            old = " lately" if oldest is not None else ""
+            raise NotSent(f"no worker has signed the zone's snapshot{old}: it is read again")
+
+    async def _fresh(self, step: FencedStep) -> timedelta:
+        """How old the reading of a commit may be."""
+        return max((await self._connections.spec(step.change.start.spec)).plan.fresh, LEAST_FRESH)
 
     async def _refuse_unprotected(self, step: FencedStep) -> None:
         """Raises NotSent with a drift where the body would leave a zone without a WAF that has one, and
@@ -192,8 +202,7 @@ class WafWork(AreaWork):
         """Raises NotSent where the zone was read long ago: it is read anew, so that what the commit takes
         away for good, and neither the configuration nor page rules show, is in the archive as it is now.
         """
-        fresh = max((await self._connections.spec(step.change.start.spec)).plan.fresh, LEAST_FRESH)
-        read_at = step.change.read_at
+        fresh, read_at = await self._fresh(step), step.change.read_at
         if read_at is not None and step.fence.time.now() - read_at > fresh:
             raise NotSent(f"the zone was read more than {say_duration(fresh)} ago, and is read again")
 

@@ -12,6 +12,7 @@ from activities.proof.evidence_at_the_door import passed_in
 from edgeshift.areas.waf.evidence_again import AGAIN
 from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.campaign_file.spec import ValidationMode
+from edgeshift.messages import Step
 from edgeshift.stores.documents import get_document
 
 
@@ -23,11 +24,20 @@ async def refuse_mode(connections: Connections, step: FencedStep) -> None:
     mode, spec = step.change.mode, await connections.spec(step.change.start.spec)
     if mode is not ValidationMode.SHADOW and not spec.consents.enforce_validation:
         raise NotSent("nobody has consented to a validation in which the new WAF acts")
-    modes = spec.validation.modes
-    if mode not in modes:
+    if mode not in spec.validation.modes:
         raise NotSent("the campaign's file names no validation in this mode")
-    if mode is ValidationMode.ENFORCE and modes[0] is not mode:
+    if await rests_on_a_window(connections, step):
         await _refuse_unseen(connections, step)
+
+
+async def rests_on_a_window(connections: Connections, step: FencedStep) -> bool:
+    """Whether a step is a validation in which rules act that have to have passed a window before, in which
+    they only logged: it rests on what that has shown, and not on the reading before it. Raises ArchiveError.
+    """
+    if step.change.step is not Step.VALIDATE or step.change.mode is not ValidationMode.ENFORCE:
+        return False
+    modes = (await connections.spec(step.change.start.spec)).validation.modes
+    return modes[0] is not ValidationMode.ENFORCE
 
 
 async def _refuse_unseen(connections: Connections, step: FencedStep) -> None:

@@ -22,7 +22,7 @@ from edgeshift.rate_limit.others import told
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.service_api.credential import Credential
-from edgeshift.service_api.envelope import Envelope, is_page, opened, refusal
+from edgeshift.service_api.envelope import Envelope, is_page, opened, refusal, says_nothing
 from edgeshift.service_api.errors import (
     InvalidIdentifier,
     NotUnderstood,
@@ -207,6 +207,8 @@ class Caller:
         if isinstance(failure, Unauthorized):
             return Fate.REFUSED, failure.answer
         failed = isinstance(failure, ServerError | TimedOut | Redirected | NotUnderstood)
+        # A scope in which nothing is configured is no outage, however many of them there are.
+        failed = failed and not says_nothing(received)
         return (Fate.FAILED, f"{call.name}: {failure.what}") if failed else (Fate.ANSWERED, "")
 
     async def _envelope(

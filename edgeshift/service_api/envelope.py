@@ -134,6 +134,13 @@ def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = (
     return document.get("result") if isinstance(document, dict) and "success" in document else document
 
 
+def says_nothing(received: Received) -> bool:
+    """Whether an answer is a bare 404: no page of something between, and no word of the service's either.
+    The calls of Edge Side Code, whose answers are not shown, may say so that nothing is configured.
+    """
+    return received.status == 404 and received.body.strip() in (b"", b"{}")
+
+
 def is_page(body: bytes) -> bool:
     """Whether a body is a page, as proxies and log-ins send it, which is no answer of a program's."""
     return body.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"<"

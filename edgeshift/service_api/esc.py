@@ -6,7 +6,6 @@ What POST and DELETE answer is not shown: any 2xx counts, and what is in force i
 from __future__ import annotations
 
 import re
-from http import HTTPStatus
 from typing import Any
 
 from pydantic import SecretStr
@@ -14,13 +13,12 @@ from pydantic import SecretStr
 from edgeshift.runtime.redaction import register_secret, secret_forms
 from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.confidential import EscSetting
-from edgeshift.service_api.envelope import acknowledged, unwrapped
+from edgeshift.service_api.envelope import acknowledged, says_nothing, unwrapped
 from edgeshift.service_api.errors import InvalidIdentifier, NotFound
 from edgeshift.service_api.transport import Call, Received
 
 _SCOPE = re.compile(r"(zones|accounts)/[0-9a-f]{32}")
 _NO_ROUTE = frozenset({7000, 7003})
-_NOTHING = (b"", b"{}")
 _ENDED = re.compile(
     r"\b(removed|retired|no longer|deprecated|discontinued|sunset|end[- ]of[- ]life|has ended)\b",
     re.IGNORECASE,
@@ -91,7 +89,7 @@ class EscCalls(Caller):
 
 def _configured(call: Call, received: Received, *, secrets: tuple[str, ...]) -> Any:
     """What the answer to a reading has, None for nothing."""
-    if received.status == HTTPStatus.NOT_FOUND and received.body.strip() in _NOTHING:
+    if says_nothing(received):
         # Answers of these calls are not shown: they may come without the envelope.
         return None
     try:

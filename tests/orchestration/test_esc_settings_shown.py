@@ -73,6 +73,30 @@ async def test_an_accounts_setting_that_cannot_be_read_for_a_moment_is_read_agai
         assert [one["status"] for one in asked] == [500, 200]
 
 
+@pytest.mark.parametrize(
+    ("answer", "doubted"),
+    [
+        ({"kind": "not_json", "status": 404}, True),
+        ({"kind": "server_error", "status": 200, "body": '{"success": false, "errors": []}'}, False),
+    ],
+    ids=["a page", "a refusal by 200"],
+)
+async def test_an_accounts_setting_that_is_never_told_ends_no_zone(
+    client: Client, tmp_path: Path, answer: dict[str, Any], doubted: bool
+) -> None:
+    """A credential for zones alone need not reach it: people sign the zone, by itself where the account may
+    have esc off.
+    """
+    name = f"alone-{doubted}.example".lower()
+    fleet = fleet_of(esc_zone(name, {"behaviours": []}))
+    match = {"path": f"accounts/{fleet.accounts[0].id}/disable_esc"}
+    async with scene(client, tmp_path, fleet, begin=False, **QUICK) as play:
+        await play.control.send("POST", "faults", {**answer, "match": match})
+        await play.begin()
+        verdict, _ = await probed(play, name)
+        assert verdict is (EvidenceVerdict.INCONCLUSIVE if doubted else EvidenceVerdict.PASS)
+
+
 async def test_a_way_back_with_nothing_left_to_undo_has_come_to_its_end(
     client: Client, tmp_path: Path
 ) -> None:

@@ -65,8 +65,8 @@ class Worked:
     [
         (ZonePhase.COMMITTING, True),
         (ZonePhase.VERIFYING, True),
-        (ZonePhase.WATCHING, True),
-        (ZonePhase.ROLLING_BACK, True),
+        (ZonePhase.WATCHING, False),
+        (ZonePhase.ROLLING_BACK, False),
         (ZonePhase.STARTING_VALIDATION, False),
     ],
 )

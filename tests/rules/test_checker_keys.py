@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from edgeshift.areas.esc.features import Difference, Feature, Kind
 from edgeshift.areas.esc.report import Controls, Coverage, ProbeReport
 from edgeshift.authority.statements import DecisionStatement, StartStatement, Statement, WaveSaid, sealed
 from edgeshift.messages import Step
@@ -191,12 +192,27 @@ def test_evidence_that_did_not_pass_has_to_be_named() -> None:
     assert judged(begun, approval(begun), evidence=(elsewhere,), journal=validated) == []
 
 
+DIFFERS = Difference(
+    host="a.example",
+    path="/",
+    kind=Kind.STATUS,
+    what="",
+    feature=Feature.REDIRECT_RULE,
+    before="301",
+    after="200",
+)
+
 DOUBTS: dict[str, tuple[Any, str]] = {
     "none": ({}, "pass"),
     "A/A pairs differ": ({"controls": Controls(pairs=9, alarms=1)}, "inconclusive"),
     "a host past the edge": ({"coverage": Coverage(hosts_unmarked=("a.example",))}, "inconclusive"),
     "a zone without an answer": ({"coverage": Coverage(zones_covered=2, zones_probed=1)}, "inconclusive"),
     "off for the account": ({"off_above": True}, "inconclusive"),
+    "perhaps off for the account": ({"untold_above": True}, "inconclusive"),
+    "on for the account, since something differs": (
+        {"untold_above": True, "differences": (DIFFERS,)},
+        "pass",
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +103,27 @@ async def test_a_snapshot_by_a_key_that_was_revoked_is_none(tmp_path: Path) -> N
         RootsEditor(door.keyring.roots).revoke(WORKER)
         result = await door.commit()
         assert result.status is ChangeStatus.NOTHING_HAPPENED and "no worker has signed" in result.reason
+
+
+async def test_an_old_snapshot_of_the_zone_lets_no_commit_through(tmp_path: Path) -> None:
+    """A worker has signed it, but the zone has got rules since that a fresh look does not show; whatever a
+    message says of when it was read. A zone that is read again, and is as it was, goes on.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        play = door.gate
+        key = snapshot_key(play.zone, Area.WAF, play.snapshot)
+        assert door.archive.folder is not None
+        (door.archive.folder / key).unlink()
+        old = SnapshotTaken(taken_at=play.connections.clock.now() - timedelta(days=2))
+        assert await play.connections.records.create(key, old)
+        result = await door.commit()
+        assert (result.status, result.stands) == (ChangeStatus.NOTHING_HAPPENED, False)
+        assert "no worker has signed the zone's snapshot lately" in result.reason and await door.sent() == 0
+        reading = await reading_of(door)
+        assert await archive_snapshot(play.connections, play.zone, Area.WAF, reading) == play.snapshot
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+        # One that was taken lately is not recorded once more.
+        await archive_snapshot(play.connections, play.zone, Area.WAF, reading)
+        assert len([name async for name in door.archive.list(key.rpartition("/")[0])]) == 2

@@ -15,8 +15,8 @@ import pytest
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeResult, ChangeStatus, Step
-from edgeshift.model.fleet import Plan
-from edgeshift.stores.documents import Intent, intent_key
+from edgeshift.model.fleet import Area, Plan
+from edgeshift.stores.documents import Intent, SnapshotTaken, create_record, intent_key, snapshot_key
 from tests.forgeries.doors import Guarded, guarded
 
 CONSENT = {"enforce_validation": True}
@@ -117,3 +117,19 @@ async def test_what_is_on_record_of_a_validation_names_its_mode(tmp_path: Path) 
         found = door.gate.connections.records.each(Intent, f"intent/{door.gate.zone.id}")
         said = [record async for _, record in found]
         assert [record.mode for record in said if isinstance(record, Intent)] == ["shadow"]
+
+
+async def test_a_window_that_passed_is_not_begun_again_for_a_snapshot_of_before(tmp_path: Path) -> None:
+    """As an earlier version has recorded it, unsigned: what the rules showed while they only logged stands.
+    Where they act at once, there is nothing but the snapshot to go by.
+    """
+    for number, modes in enumerate((("shadow", "enforce"), ("enforce",))):
+        async with begun(tmp_path / str(number), *modes) as door:
+            passed = await door.evidence(EvidenceVerdict.PASS)
+            key = snapshot_key(door.gate.zone, Area.WAF, door.gate.snapshot)
+            assert door.archive.folder is not None
+            (door.archive.folder / key).unlink()
+            assert await create_record(door.archive, key, SnapshotTaken(taken_at=datetime.now(UTC)))
+            found = await validate(door, 1, passed)
+            went_on = found.status is ChangeStatus.ANSWERED
+            assert went_on is (len(modes) == 2), found

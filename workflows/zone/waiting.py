@@ -39,7 +39,7 @@ FOR_ROOTS = timedelta(seconds=5)
 LONGEST_FOR_ROOTS = timedelta(hours=1)
 """How long at most: about four days until ``MOST_WAITS``."""
 
-IN_FLIGHT = frozenset({ZonePhase.COMMITTING, ZonePhase.VERIFYING, ZonePhase.WATCHING, ZonePhase.ROLLING_BACK})
+IN_FLIGHT = frozenset({ZonePhase.COMMITTING, ZonePhase.VERIFYING})
 """Phases in which what was signed was changed, and takes a place in the window."""
 
 

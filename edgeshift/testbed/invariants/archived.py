@@ -143,6 +143,8 @@ def _probe(digest: str, document: dict[str, Any]) -> EvidenceFile:
     coverage, controls = (document.get(field) or {} for field in ("coverage", "controls"))
     silent = coverage.get("zones_covered", 0) != coverage.get("zones_probed", 0)
     doubts = document.get("off_above") or silent or coverage.get("hosts_unmarked") or controls.get("alarms")
+    # Off may have been compared with off: what differs would prove that it was on.
+    doubts = doubts or (document.get("untold_above") and not document.get("differences"))
     return EvidenceFile(
         area="esc",
         digest=digest,
