@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from edgeshift.campaign.target_states import AWAITING_WORDS
-from edgeshift.messages import CampaignSummary
+from edgeshift.messages import Book, CampaignSummary
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
+from edgeshift.model.sign_off import Decision
 from edgeshift.views.chosen import as_chosen
 from edgeshift.views.entries import time_of
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
@@ -105,8 +106,10 @@ NAMELESS: Mapping[int, str] = MappingProxyType({})
 """Where no target's name is known."""
 
 
-Said: TypeAlias = tuple[str, int | None, str, str]
-"""A decision, told from others: fingerprint, wave, person, choice."""
+Said: TypeAlias = tuple[str, int | None, str, str, datetime | None]
+"""A decision, told from others: fingerprint, wave, person, choice, and when: after a reopening a person may
+say the same once more.
+"""
 
 
 def changed_lines(
@@ -144,7 +147,7 @@ def changed_lines(
     signed = said_in(before).union(told)
     for book in now.book:
         for decision in book.decisions:
-            if (book.fingerprint, book.wave, decision.by, decision.choice) not in signed:
+            if _said(book, decision) not in signed:
                 reason = f": {one_line(decision.reason)}" if decision.reason else ""
                 lines.append(
                     f"{decision.by} {decision.choice.past} fingerprint {short(book.fingerprint)}{reason}"
@@ -181,7 +184,9 @@ def causes_command(summary: CampaignSummary) -> str:
 def said_in(summary: CampaignSummary | None) -> set[Said]:
     """The decisions that a summary shows."""
     return {
-        (book.fingerprint, book.wave, decision.by, decision.choice)
-        for book in (summary.book if summary else ())
-        for decision in book.decisions
+        _said(book, decision) for book in (summary.book if summary else ()) for decision in book.decisions
     }
+
+
+def _said(book: Book, decision: Decision) -> Said:
+    return book.fingerprint, book.wave, decision.by, decision.choice, decision.at

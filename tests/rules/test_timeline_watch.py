@@ -17,7 +17,7 @@ from edgeshift.cli.streams import _PLAIN
 from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.views.figures import Pace, changed_lines
+from edgeshift.views.figures import Pace, Said, changed_lines, said_in
 from edgeshift.views.live import (
     campaign_view,
     figures_line,
@@ -231,6 +231,22 @@ def test_only_what_changed_is_printed() -> None:
     ]
     assert changed_lines(first, later, {7: "shop.example"})[-1].startswith("zone shop.example is left out: ")
     assert changed_lines(later, later) == []
+
+
+def test_a_decision_that_a_reopening_voided_is_told_once_more_when_it_is_said_again() -> None:
+    """The same person's same word, later: another decision. At each further look it is known."""
+
+    def rejected(at: datetime) -> CampaignSummary:
+        no = Decision(choice=Choice.REJECT, digest=PRINT, by="alice", reason="not yet", at=at)
+        return summary(5, book=[Book(fingerprint=PRINT, decisions=[no])])
+
+    said = "alice rejected fingerprint 7f3a9c21e0b4: not yet"
+    last = rejected(BEGAN + timedelta(hours=2))
+    before, told, lines = None, set[Said](), []
+    for look in (rejected(BEGAN), summary(5), last, summary(5), last):
+        lines.append([line for line in changed_lines(before, look, told=told) if line == said])
+        before, told = look, told | said_in(look)
+    assert lines == [[said], [], [said], [], []]
 
 
 def test_a_zone_that_is_left_out_is_named() -> None:
