@@ -19,7 +19,7 @@ from edgeshift.authority.last_start import last_start_of
 from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
-from edgeshift.authority.roots import Role, Roots, leads_away
+from edgeshift.authority.roots import Role, Roots, leads_away, policy_by
 from edgeshift.authority.starts import start_of, starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -144,10 +144,9 @@ class Authority:
         cannot be read.
         """
         try:
-            roots = self._current()
+            return policy_by(self._current(), own)
         except NotSigned:
             return own
-        return roots.policy_for(own) if roots is not None and roots.signed else own
 
     async def word_that_stops(self, digest: str, specs: Specs, now: datetime) -> WordStatement | None:
         """The last signed word to a campaign, where that is a pause or an abort: it holds whatever Temporal

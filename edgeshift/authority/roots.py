@@ -290,6 +290,11 @@ def is_rehearsal(base_url: str) -> bool:
         return False
 
 
+def policy_by(roots: Roots | None, own: SignOffPolicy) -> SignOffPolicy:
+    """A campaign's policy, made no weaker than what is asked for at the door, where signatures count."""
+    return roots.policy_for(own) if roots is not None and roots.signed else own
+
+
 def leads_away(spec: CampaignSpec, kept: Kept) -> str | None:
     """The first setting of a campaign file by which something would be sent to another machine; or None."""
     addresses = {

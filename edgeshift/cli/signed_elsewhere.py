@@ -178,7 +178,7 @@ class Word:
         """
         from edgeshift.operations.policies import refuse_uncounted
 
-        await refuse_uncounted(shell.archive(), summary, self.choice, self.by)
+        await refuse_uncounted(shell.archive(), summary, self.choice, self.by, shell.readable_roots)
         shell.confirm(f"{self.choice.value.capitalize()} {what}{shell.here} as {self.by}?", yes=self.yes)
 
 

@@ -189,7 +189,10 @@ async def _wait(shell: Shell, campaign: str, until: Until, within: timedelta | N
         # that is waited for as well.
         with suppress(TemporalTrouble, ArchiveUnavailable):
             await campaign_here(client, shell.archive(), campaign)
+        said = shell.at_ctrl_c
         await wait_until(shell, client, campaign, until, within)
+        # It may have finished.
+        shell.at_ctrl_c = said
 
 
 async def _all(shell: Shell) -> tuple[list[CampaignLine], list[str], int]:

@@ -39,7 +39,6 @@ def watch(
     def remember(summary: CampaignSummary) -> bool:
         pace.progress(summary, datetime.now(UTC))
         seen[:] = [summary]
-        shell.at_ctrl_c = left(campaign)
         return False
 
     async def follow() -> None:
@@ -50,6 +49,8 @@ def watch(
                     await check_campaigns(client, shell.archive(), [campaign])
                 archive = shell.archive_if_any()
                 note = await shell.note_for(client, campaign)
+            # Also of one that no worker answers for; where there is none, the first look ends it.
+            shell.at_ctrl_c = left(campaign)
             await watch_campaign(
                 client,
                 campaign,

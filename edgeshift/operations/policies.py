@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy, refusal, who_is_left
 from edgeshift.operations.errors import BadInput, Refused
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import get_document
+
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
 
 
 def refuse_unsignable(policy: SignOffPolicy, by: str) -> None:
@@ -24,11 +29,14 @@ def refuse_unsignable(policy: SignOffPolicy, by: str) -> None:
     )
 
 
-async def refuse_uncounted(archive: Archive, summary: CampaignSummary, choice: Choice, by: str) -> None:
-    """Raises Refused where the campaign would not count this person's decision, by its file: no approver, or
-    whoever started it. To be asked before anything is signed. Where the file cannot be read, nobody knows it
-    here: the campaign says so.
+async def refuse_uncounted(
+    archive: Archive, summary: CampaignSummary, choice: Choice, by: str, roots: Roots | None
+) -> None:
+    """Raises Refused where the campaign would not count this person's decision, by its file and the ``roots``
+    that are known here: no approver, or whoever started it. To be asked before anything is signed. Where the
+    file cannot be read, nobody knows it here: the campaign says so.
     """
+    from edgeshift.authority.roots import policy_by
     from edgeshift.campaign_file.spec import CampaignSpec
 
     try:
@@ -37,7 +45,7 @@ async def refuse_uncounted(archive: Archive, summary: CampaignSummary, choice: C
         return
     # On whichever digest.
     decision = Decision(choice=choice, digest=summary.spec, by=by)
-    if why := refusal(decision, spec.sign_off, summary.started_by):
+    if why := refusal(decision, policy_by(roots, spec.sign_off), summary.started_by):
         raise Refused(
             f"{why}; nothing was signed, and nothing sent",
             f"`edgeshift status {summary.name}` shows what waits for a sign-off, and from whom",

@@ -11,16 +11,16 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from edgeshift.campaign.target_states import AWAITING_WORDS
-from edgeshift.messages import CampaignSummary
+from edgeshift.messages import Book, CampaignSummary
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
+from edgeshift.model.sign_off import Decision
 from edgeshift.views.chosen import as_chosen
-from edgeshift.views.entries import time_of
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 """With which a campaign's note begins."""
 
-_RESTARTED = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d[\d,]*) zones? restarted by ")
+_RESTARTED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d[\d,]* zones? restarted by ")
 """The note that people have begun zones again. What they say themselves comes after a name."""
 
 TRAILING = timedelta(seconds=60)
@@ -32,7 +32,8 @@ FOR_PEOPLE = (*AWAITING_WORDS, "support")
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a campaign stands. ``rate``: zones finished per minute, None while there is too little to say.
+    """Where a campaign stands. ``rate``: zones finished per minute, None while there is too little to say,
+    as at a first look where zones were begun again.
 
     ``left``: about how long the rest takes at this rate, None where that is not known: while a zone waits for
     people, or for the end of a window, it does not hang on the rate; nor does it once every zone has begun,
@@ -83,30 +84,22 @@ class Pace:
         since, before = self._samples[0]
         minutes = (now - since).total_seconds() / 60
         if minutes * 60 < 3:
-            since, before = _without_a_stop(summary, done)
+            if any(map(_RESTARTED.match, summary.notes)):
+                # It may have been closed before: who knows for how long.
+                return None
+            since, before = summary.started_at, 0
             minutes = (now - since).total_seconds() / 60
         return (done - before) / minutes if minutes * 60 >= 1 else None
-
-
-def _without_a_stop(summary: CampaignSummary, done: int) -> tuple[datetime, int]:
-    """Since when zones have been worked on, and how many were finished then. The time in which the campaign
-    was closed does not count: it had finished all, but for those that people then began again. Where fewer
-    are finished now, it was running.
-    """
-    restarts = (found for note in reversed(summary.notes) if (found := _RESTARTED.match(note)))
-    if last := next(restarts, None):
-        at, before = time_of(f"{last[1]}+00:00"), summary.count - int(last[2].replace(",", ""))
-        if at is not None and before <= done:
-            return at, before
-    return summary.started_at, 0
 
 
 NAMELESS: Mapping[int, str] = MappingProxyType({})
 """Where no target's name is known."""
 
 
-Said: TypeAlias = tuple[str, int | None, str, str]
-"""A decision, told from others: fingerprint, wave, person, choice."""
+Said: TypeAlias = tuple[str, int | None, str, str, datetime | None]
+"""A decision, told from others: fingerprint, wave, person, choice, and when: after a reopening a person may
+say the same once more.
+"""
 
 
 def changed_lines(
@@ -144,7 +137,7 @@ def changed_lines(
     signed = said_in(before).union(told)
     for book in now.book:
         for decision in book.decisions:
-            if (book.fingerprint, book.wave, decision.by, decision.choice) not in signed:
+            if _said(book, decision) not in signed:
                 reason = f": {one_line(decision.reason)}" if decision.reason else ""
                 lines.append(
                     f"{decision.by} {decision.choice.past} fingerprint {short(book.fingerprint)}{reason}"
@@ -181,7 +174,9 @@ def causes_command(summary: CampaignSummary) -> str:
 def said_in(summary: CampaignSummary | None) -> set[Said]:
     """The decisions that a summary shows."""
     return {
-        (book.fingerprint, book.wave, decision.by, decision.choice)
-        for book in (summary.book if summary else ())
-        for decision in book.decisions
+        _said(book, decision) for book in (summary.book if summary else ()) for decision in book.decisions
     }
+
+
+def _said(book: Book, decision: Decision) -> Said:
+    return book.fingerprint, book.wave, decision.by, decision.choice, decision.at

@@ -17,7 +17,7 @@ from edgeshift.cli.streams import _PLAIN
 from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.views.figures import Pace, changed_lines
+from edgeshift.views.figures import Pace, Said, changed_lines, said_in
 from edgeshift.views.live import (
     campaign_view,
     figures_line,
@@ -162,32 +162,23 @@ def test_no_time_is_left_once_every_zone_has_begun() -> None:
 
 
 @pytest.mark.parametrize(
-    ("notes", "done", "rate"),
+    ("note", "known"),
     [
-        # It had closed with all 100, 30 were to begin again, and 10 of them are done two minutes later.
-        (["2026-03-01 18:00:00 30 zones restarted by olga: the service is well again"], 80, 5),
-        (
-            [
-                "2026-03-01 12:10:00 1 zone restarted by bob: x",
-                "2026-03-01 18:00:00 30 zones restarted by olga: y",
-            ],
-            80,
-            5,
-        ),
-        # While it ran, others were still to come: it has had no time in which nothing moved.
-        (["2026-03-01 18:00:00 30 zones restarted by olga: the service is well again"], 60, 60 / 362),
+        # It had closed with all 100, or it ran, and 30 that had failed were to begin again: nobody can say.
+        ("2026-03-01 22:00:00 30 zones restarted by olga: the service is well again", False),
+        ("2026-03-01 22:00:00 1 zone restarted by olga: x", False),
         # What people say is no note of the campaign's.
-        (["2026-03-01 18:00:00 resumed by olga (was paused): 30 zones restarted by bob: y"], 80, 80 / 362),
-        ([], 80, 80 / 362),
+        ("2026-03-01 22:00:00 resumed by olga (was paused): 30 zones restarted by bob: y", True),
     ],
 )
-def test_the_time_in_which_a_campaign_was_closed_is_no_time_of_its_rate(
-    notes: list[str], done: int, rate: float
-) -> None:
-    """A retry six hours after the end: the rate is that since then, at the first look already."""
-    now = summary(done, notes=notes)
-    progress = Pace().progress(now, BEGAN + timedelta(hours=6, minutes=2))
-    assert progress.rate == pytest.approx(rate)
+def test_no_rate_is_known_at_the_first_look_after_zones_were_begun_again(note: str, known: bool) -> None:
+    """Most of the time since the start may be one in which the campaign was closed; from what is seen since
+    the first look there is a rate all the same.
+    """
+    pace, at = Pace(), BEGAN + timedelta(hours=11)
+    first = pace.progress(summary(75, notes=[note, "2026-03-01 22:30:00 paused by bob: z"]), at)
+    assert first.rate == (pytest.approx(75 / 660) if known else None) and first.left is None
+    assert pace.progress(summary(77, notes=[note]), at + timedelta(minutes=1)).rate == pytest.approx(2)
 
 
 def test_nothing_is_forecast_while_the_campaign_is_paused() -> None:
@@ -231,6 +222,22 @@ def test_only_what_changed_is_printed() -> None:
     ]
     assert changed_lines(first, later, {7: "shop.example"})[-1].startswith("zone shop.example is left out: ")
     assert changed_lines(later, later) == []
+
+
+def test_a_decision_that_a_reopening_voided_is_told_once_more_when_it_is_said_again() -> None:
+    """The same person's same word, later: another decision. At each further look it is known."""
+
+    def rejected(at: datetime) -> CampaignSummary:
+        no = Decision(choice=Choice.REJECT, digest=PRINT, by="alice", reason="not yet", at=at)
+        return summary(5, book=[Book(fingerprint=PRINT, decisions=[no])])
+
+    said = "alice rejected fingerprint 7f3a9c21e0b4: not yet"
+    last = rejected(BEGAN + timedelta(hours=2))
+    before, told, lines = None, set[Said](), []
+    for look in (rejected(BEGAN), summary(5), last, summary(5), last):
+        lines.append([line for line in changed_lines(before, look, told=told) if line == said])
+        before, told = look, told | said_in(look)
+    assert lines == [[said], [], [said], [], []]
 
 
 def test_a_zone_that_is_left_out_is_named() -> None:

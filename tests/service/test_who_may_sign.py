@@ -218,10 +218,31 @@ async def test_whoever_the_campaign_does_not_count_hears_so_before_they_sign(beg
         (OPERATOR, Choice.REJECT, ""),
         ("ada", Choice.APPROVE, ""),
     ):
-        await refuse_uncounted(begun.archive, lost, choice, by)
+        await refuse_uncounted(begun.archive, lost, choice, by, None)
         try:
-            await refuse_uncounted(begun.archive, known, choice, by)
+            await refuse_uncounted(begun.archive, known, choice, by, None)
         except Refused as told:
             assert why and told.text.startswith(why) and told.text.endswith("nothing sent"), told.text
         else:
             assert not why
+
+
+@pytest.mark.parametrize("proof", ["signed", "named"])
+async def test_so_does_whoever_the_roots_do_not_let_sign_what_they_started(begun: Begun, proof: str) -> None:
+    """Four eyes that the roots ask for, and the campaign's file does not: where signatures count, as it is at
+    the door. A rejection counts, and so does an approval of somebody else.
+    """
+    begun.keys.write(Roster(four_eyes=True))
+    roots, least = begun.roots, begun.roots.file.policy.model_copy(update={"proof": proof})
+    roots = Roots(roots.file.model_copy(update={"policy": least}), roots.signers)
+    known: Any = SimpleNamespace(
+        name=begun.spec.name, spec=await store_spec(begun.archive, begun.spec), started_by=OPERATOR
+    )
+    for by, choice in ((OPERATOR, Choice.REJECT), (APPROVER, Choice.APPROVE)):
+        await refuse_uncounted(begun.archive, known, choice, by, roots)
+    asked = refuse_uncounted(begun.archive, known, Choice.APPROVE, OPERATOR, roots)
+    if proof == "named":
+        await asked
+    else:
+        with pytest.raises(Refused, match=r"started this campaign and cannot also approve \(four eyes\)"):
+            await asked

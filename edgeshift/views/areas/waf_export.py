@@ -17,7 +17,7 @@ from edgeshift.areas.waf.terraform import (
     labels_of,
     zone_file,
 )
-from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
+from edgeshift.model.fleet import Plan, Zone, ZoneOutcome, campaign_id
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import near_zone
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -98,7 +98,8 @@ async def terraform_of(
     unread = [row for row in some if row.place in MIGRATED and not row.record and row.run_id]
     await each(unread, lambda row: add_result(client, row))
     before = [row for row in some if row.place == ZoneOutcome.ALREADY_MIGRATED.value and not row.record]
-    await each(before, lambda row: _add_earlier(client, row, campaign))
+    if before and await _has_earlier_start(client, campaign):
+        await each(before, lambda row: _add_earlier(client, row, campaign))
     labels = labels_of(_zone(row) for row in rows)
     found = await each(some, lambda row: exported_zone(archive, row, labels[row.id], provider, version))
     return TerraformExport(
@@ -135,6 +136,14 @@ async def exported_zone(
         except (ArchiveError, Unwritable) as problem:
             why = one_line(str(problem))
     return LeftOut(name=row.name, id=row.id, place=row.place, why=why)
+
+
+async def _has_earlier_start(client: Client, campaign: str) -> bool:
+    """Whether Temporal retains an earlier start of the campaign, or may: one that was reset, or taken up once
+    more after its end, has several runs as well.
+    """
+    ends = f"WorkflowId = '{campaign_id(campaign)}' AND ExecutionStatus != 'ContinuedAsNew'"
+    return (await client.count_workflows(ends)).count > 1
 
 
 async def _add_earlier(client: Client, row: ZoneRow, campaign: str) -> None:
