@@ -338,7 +338,8 @@ def choose(
             type="BadInput",
             non_retryable=True,
         )
-    known = {key for zone in (*zones, *without) for key in (zone.id, zone.name)}
+    every: list[Zone | WithoutAccount] = [*zones, *without]
+    known = {key for zone in every for key in (zone.id, zone.name)}
     missing = [name for name in (*wanted.include, *wanted.exclude) if name not in known]
     missing_accounts = [
         name for name in wanted.accounts if name not in accounts and name not in accounts.values()
