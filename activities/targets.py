@@ -22,7 +22,7 @@ from activities.change.area_work import AreaWork
 from activities.circuit import HeldCallActivities
 from activities.connections import Connections
 from activities.naming import some_of
-from activities.zone_lists import listed_by_all
+from activities.zone_lists import WithoutAccount, listed_by_all
 from edgeshift.areas import area_of
 from edgeshift.campaign.callers import callers_of
 from edgeshift.campaign.packing import as_text, pack_bits, pack_numbers
@@ -90,14 +90,18 @@ class TargetActivities:
         too_late = area_of(spec.area).too_late
         zones: dict[str, Zone] = {}
         accounts: dict[str, str] = {}
+        unclear: dict[str, WithoutAccount] = {}
         is_over = partial(self._waiting.is_over, spec)
         for client, found in await listed_by_all(self._connections, message.spec, spec, is_over):
-            for zone, account in found:
+            for zone, account in found.zones:
                 zones[zone.id] = zone
                 accounts[zone.account] = account
+            unclear |= {zone.id: zone for zone in found.without}
             if too_late and (gone := too_late(self._connections.time_at(client), spec.service.facts)):
                 raise ApplicationError(text_of(gone), type="BadInput", non_retryable=True)
-        chosen = choose(spec, list(zones.values()), accounts)
+        # One that another credential lists with its account has one.
+        without = [zone for key, zone in unclear.items() if key not in zones]
+        chosen = choose(spec, list(zones.values()), accounts, without)
         chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
         return await self._freeze(message.spec, freeze(chosen, {}, spec.waves))
 
@@ -312,10 +316,30 @@ def covers_of(targets: Sequence[Target]) -> str:
     return as_text(pack_numbers(min(target.zone.covers, 65_535) for target in targets))
 
 
-def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:
-    """The zones that the campaign names. Raises BadInput naming every name that no zone or account has."""
+def choose(
+    spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str], without: Sequence[WithoutAccount]
+) -> list[Zone]:
+    """The zones that the campaign names. Raises BadInput naming every name that no zone or account has, and
+    each zone without an account that the campaign names, or that may be of an account that it names.
+    """
     wanted = spec.targets
-    known = {key for zone in zones for key in (zone.id, zone.name)}
+
+    def is_chosen(zone: Zone | WithoutAccount, in_account: bool) -> bool:
+        names = {zone.id, zone.name}
+        if names & set(wanted.exclude) or (wanted.plans and zone.plan not in wanted.plans):
+            return False
+        return wanted.all or in_account or bool(names & set(wanted.include))
+
+    if lost := [zone.name for zone in without if is_chosen(zone, bool(wanted.accounts))]:
+        raise ApplicationError(
+            f"the service lists {counted(len(lost), 'zone')} that the targets name, or may name, without"
+            f" {agreed(len(lost), 'its', 'their')} account: {some_of(lost)}; leave"
+            f" {agreed(len(lost), 'it', 'them')} out by targets.exclude",
+            type="BadInput",
+            non_retryable=True,
+        )
+    every: list[Zone | WithoutAccount] = [*zones, *without]
+    known = {key for zone in every for key in (zone.id, zone.name)}
     missing = [name for name in (*wanted.include, *wanted.exclude) if name not in known]
     missing_accounts = [
         name for name in wanted.accounts if name not in accounts and name not in accounts.values()
@@ -331,14 +355,10 @@ def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) 
             non_retryable=True,
         )
 
-    def is_chosen(zone: Zone) -> bool:
-        names = {zone.id, zone.name}
-        if names & set(wanted.exclude) or (wanted.plans and zone.plan not in wanted.plans):
-            return False
-        in_account = bool({zone.account, accounts.get(zone.account, "")} & set(wanted.accounts))
-        return wanted.all or in_account or bool(names & set(wanted.include))
+    def is_inside(zone: Zone) -> bool:
+        return bool({zone.account, accounts.get(zone.account, "")} & set(wanted.accounts))
 
-    if not (chosen := [zone for zone in zones if is_chosen(zone)]):
+    if not (chosen := [zone for zone in zones if is_chosen(zone, is_inside(zone))]):
         raise ApplicationError(
             "no zone is left after include, exclude, accounts and plans", type="BadInput", non_retryable=True
         )

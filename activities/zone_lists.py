@@ -11,10 +11,9 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import KNOWN, LONGEST, hold_of, named
 from activities.connections import Connections
-from activities.naming import some_of
 from activities.stable_read import twice
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.model.counts import agreed, counted
+from edgeshift.model.counts import counted
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.rate_limit.circuit import OpenCircuit
@@ -23,7 +22,6 @@ from edgeshift.service_api import (
     NotUnderstood,
     NoTurn,
     OddPages,
-    Outcome,
     RateLimited,
     ServiceCircuitOpen,
     ServiceClient,
@@ -32,8 +30,23 @@ from edgeshift.service_api import (
 from edgeshift.service_api.caller import Again
 from edgeshift.service_api.prefix import without_prefix
 
-Listed = list[tuple[Zone, str]]
-"""Zones, each with the name of its account."""
+
+@dataclass(frozen=True)
+class WithoutAccount:
+    """A zone that the service lists without its account: no campaign can take it."""
+
+    id: str
+    name: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What a credential lists. ``zones``: each with the name of its account."""
+
+    zones: tuple[tuple[Zone, str], ...]
+    without: tuple[WithoutAccount, ...]
+
 
 PAUSES_OF_A_PAGE = (0.2, 1.0, 3.0)
 """Seconds after which a page that failed is read again."""
@@ -56,28 +69,23 @@ class Address:
 
 
 async def listed(client: ServiceClient, again: Again | None = None, address: Address | None = None) -> Listed:
-    """The zones of a credential. ``address``: what other looks have proved of it. Raises ServiceError, as
-    OddPages where zones come without their account, since none of those that are meant is left out without a
-    word; and Misconfigured where the service's address lacks its prefix: trying again does not help then.
+    """The zones of a credential. ``address``: what other looks have proved of it. Raises ServiceError, and
+    Misconfigured where the service's address lacks its prefix: trying again does not help then.
     """
-    found, without = list[tuple[Zone, str]](), list[str]()
+    found, without = list[tuple[Zone, str]](), list[WithoutAccount]()
     address = address or Address()
     try:
         async for zone in client.zones(again=again):
             address.proved = True
-            if zone.account is None:
-                without.append(zone.name)
-                continue
             plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+            if zone.account is None:
+                without.append(WithoutAccount(zone.id, zone.name, plan))
+                continue
             made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
             found.append((made, zone.account.name))
     except ServiceError as failure:
         raise address.lacks_prefix(client, failure) or failure from None
-    if without:
-        zones, have = counted(len(found) + len(without), "zone"), agreed(len(without), "has", "have")
-        said = f"{len(without)} of {zones} {have} no account: {some_of(without)}"
-        raise OddPages(said, call="zones.list", outcome=Outcome.READ)
-    return found
+    return Listed(tuple(found), tuple(without))
 
 
 async def listed_by_all(
@@ -154,7 +162,7 @@ async def _alike(connections: Connections, client: ServiceClient, address: Addre
         agreed = await twice("zones.list", look)
     except NotUnderstood as differs:
         raise odd or differs from None
-    assert isinstance(agreed, list), "no failure is alike another"
+    assert isinstance(agreed, Listed), "no failure is alike another"
     return agreed
 
 

@@ -12,6 +12,7 @@ from edgeshift.service_api import (
     EscSetting,
     Forbidden,
     NotUnderstood,
+    Outcome,
     RateLimited,
     Refused,
     ServiceClient,
@@ -57,10 +58,15 @@ async def account_is_off(client: ServiceClient, target: Zone) -> bool:
 
 
 async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
-    """The zones of an account as the service lists them now, by identifier."""
+    """The zones of an account as the service lists them now, by identifier. Raises ServiceError, as
+    NotUnderstood where one comes without its account: it may be of this one, and nobody has probed it.
+    """
     found = []
     async for zone in client.zones(account=account.id):
-        if zone.account is not None and zone.account.id == account.id:
+        if zone.account is None:
+            said = f"{zone.name} is listed without its account"
+            raise NotUnderstood(said, call="zones.list", outcome=Outcome.READ)
+        if zone.account.id == account.id:
             plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
             found.append(Zone(id=zone.id, name=zone.name, account=account.id, plan=plan))
     return sorted(found, key=lambda zone: zone.id)

@@ -147,7 +147,8 @@ KEPT_BY_ROOTS = ("NotLet", "RootsUnread")
 _CHECK_ROOTS = "docs/authority.md says what roots hold; `edgeshift doctor FILE` compares them with the file"
 _CHECK_SERVICE = "`edgeshift doctor FILE` checks the service and each credential"
 _CHECK_ADDRESS = (
-    "service.base_url is https://HOST/client/v4, or a gateway's; `edgeshift doctor FILE` checks it"
+    "service.base_url is https://HOST/client/v4, or a gateway's; `edgeshift doctor FILE` checks it; where it"
+    " is right, try again later"
 )
 _CHECK_ARCHIVE = "check --archive or EDGESHIFT_ARCHIVE_URL, and its permissions; `edgeshift doctor` uses it"
 _CHECK_TICKETS = "correct `tickets` in the campaign file; `edgeshift doctor FILE` checks it"

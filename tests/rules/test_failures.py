@@ -16,7 +16,16 @@ from activities.boundary import named
 from edgeshift.cli.errors import described
 from edgeshift.messages import ZonePolicy
 from edgeshift.model.exit_codes import MEANINGS, ExitCode
-from edgeshift.model.failures import FAILURES, HELD, OF_CAMPAIGNS, PERMANENT, Happened, kind_of, of_activity
+from edgeshift.model.failures import (
+    FAILURES,
+    HELD,
+    OF_CAMPAIGNS,
+    PERMANENT,
+    Happened,
+    hint_of,
+    kind_of,
+    of_activity,
+)
 from edgeshift.operations.calls import of_failure, the_campaign
 from edgeshift.operations.errors import Failed
 from edgeshift.service_api.errors import Outcome, ServiceError, outcome_of
@@ -42,6 +51,13 @@ STORES = [
 def test_every_error_of_the_client_and_the_stores_is_in_the_table(kind: type[Exception]) -> None:
     """By its own name, and not by that of a base."""
     assert kind_of(kind) == kind.__name__
+
+
+@pytest.mark.parametrize("kind", ["NotUnderstood", "OddPages"])
+def test_an_odd_answer_may_come_from_the_right_address(kind: str) -> None:
+    """The service itself may give one, as where a list changes while it is read."""
+    hint = hint_of(FAILURES[kind].named or kind)
+    assert "service.base_url is" in hint and "where it is right, try again later" in hint
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+from temporalio.exceptions import ApplicationError
 
 from activities.change.area_work import AreaWork
 from activities.change.door import MutationActivities
 from activities.esc.changes import EscWork
+from activities.esc.reading import zones_of
 from activities.esc.scope import EscActivities
 from edgeshift.areas import esc
 from edgeshift.areas.esc.probe import Controls, Coverage, ProbeReport, summary
@@ -25,6 +27,8 @@ from edgeshift.messages.areas.esc import Probe
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Target, Zone
 from edgeshift.probes import Baseline
+from edgeshift.service_api import ServiceClient
+from edgeshift.service_api.models import Zone as ListedZone
 from edgeshift.stores.documents import (
     EvidenceGathered,
     FrozenTargets,
@@ -327,6 +331,37 @@ async def test_an_account_is_not_turned_off_for_zones_that_nobody_probed(
         anew, evidence = await scope.probes(report(), old_list)
         assert seen == [3] and anew.digest != prepared.digest
         assert (await scope.change(anew, evidence, 3)).uncounted
+
+
+async def test_an_account_is_not_turned_off_by_a_list_that_does_not_say_whose_a_zone_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A zone that is listed without its account may be one that nobody has probed: neither is the account
+    read by such a list, nor is anything sent.
+    """
+    more: list[dict[str, Any]] = []
+    async with probing(tmp_path, monkeypatch, account=True) as scope:
+
+        async def zones(*_: object, account: str) -> AsyncIterator[ListedZone]:
+            owner = {"id": account, "name": "A"}
+            for one in [
+                *({"id": zone.id, "name": zone.name, "account": owner} for zone in scope.zones),
+                *more,
+            ]:
+                yield ListedZone.model_validate(one)
+
+        monkeypatch.setattr(ServiceClient, "zones", zones)
+        for place in ("scope", "changes"):
+            monkeypatch.setattr(f"activities.esc.{place}.zones_of", zones_of)
+        prepared, evidence = await scope.probes(report(covers=2))
+        await scope.approve(prepared, evidence)
+        more.append({"id": "f" * 32, "name": "third.example", "account": None})
+        found = await scope.change(prepared, evidence)
+        assert found.status is not ChangeStatus.ANSWERED and await scope.sent() == []
+        with pytest.raises(ApplicationError, match=r"third\.example is listed without its account"):
+            await scope.reads()
+        more.clear()
+        assert (await scope.change(prepared, evidence, 2)).status is ChangeStatus.ANSWERED
 
 
 async def test_a_probe_for_another_campaign_joins_no_fingerprint(

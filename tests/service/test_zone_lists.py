@@ -5,7 +5,7 @@ meanwhile.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,8 @@ from tests.service.simulated import Caller, simulated
 from worker.wiring import area_work
 
 ZONES, PAGES = 500, 10
+
+ALL = {"all": True}
 
 REFUSED = {"kind": "server_error", "status": 502}
 
@@ -61,8 +63,10 @@ class Resolving:
 
 
 @asynccontextmanager
-async def resolving(folder: Path, base_url: str, *tokens: str) -> AsyncIterator[Resolving]:
-    """The activity of a campaign over all zones of these tokens."""
+async def resolving(
+    folder: Path, base_url: str, *tokens: str, targets: Mapping[str, Any] = ALL
+) -> AsyncIterator[Resolving]:
+    """The activity of a campaign over these of the zones of the tokens."""
     references = []
     for number, token in enumerate(tokens):
         file = folder / f"token-{number}"
@@ -70,7 +74,7 @@ async def resolving(folder: Path, base_url: str, *tokens: str) -> AsyncIterator[
         file.chmod(0o600)
         references.append({"token": f"file:{file}", "user": f"u{number}"})
     service = {"base_url": base_url, "credentials": references, "request_limit": "5s"}
-    spec = CampaignSpec.model_validate({"name": "all", "targets": {"all": True}, "service": service})
+    spec = CampaignSpec.model_validate({"name": "all", "targets": targets, "service": service})
     nobody: Any = None
     clock = Quick()
     archive = Archive(Settings(state_dir=folder / "state").archive)
@@ -203,22 +207,61 @@ async def test_a_list_that_changes_while_it_is_read_is_one_of_the_looks(tmp_path
             assert len(service.requests) == 3 * (4 if odd != (1,) else 3)
 
 
-async def test_zones_without_an_account_are_not_left_out_without_a_word(tmp_path: Path) -> None:
-    """All of them are meant: a list that cannot be used whole is told, and nothing begins."""
+def three(*without: int) -> Answer:
+    """Three zones, of which these come without their account."""
+    account = {"account": {"id": "a" * 32, "name": "A"}}
+    zones = [
+        {"id": f"{index:032x}", "name": f"z{index}.example", "plan": {"legacy_id": "pro"}}
+        | ({} if index in without else account)
+        for index in range(3)
+    ]
+    return http(200, envelope(zones))
 
-    account = {"account": {"id": "a" * 32}}
+
+@pytest.mark.parametrize("targets", [{"all": True}, {"accounts": ["A"]}, {"include": ["z1.example"]}])
+async def test_zones_without_an_account_are_not_left_out_without_a_word(
+    tmp_path: Path, targets: dict[str, Any]
+) -> None:
+    """Where one is or may be meant, nothing begins: the list is the same twice, another try is no use."""
+    async with (
+        raw_service(lambda _: three(1)) as service,
+        resolving(tmp_path, service.base_url, "t", "u", targets=targets) as play,
+    ):
+        with pytest.raises(ApplicationError, match=r"lists 1 zone .* without its account: z1\.ex") as raised:
+            await play.once()
+        assert raised.value.type == "BadInput" and raised.value.non_retryable
+        assert len(service.requests) == 2 * 2 and play.clock.slept == []
+
+
+@pytest.mark.parametrize(
+    ("targets", "count"),
+    [
+        ({"include": ["z0.example"]}, 1),
+        ({"all": True, "exclude": ["z1.example"]}, 2),
+        ({"accounts": ["A"], "exclude": [f"{1:032x}"]}, 2),
+        ({"include": ["z2.example"], "exclude": ["z1.example"]}, 1),
+    ],
+)
+async def test_a_zone_without_an_account_that_is_not_meant_keeps_none_from_beginning(
+    tmp_path: Path, targets: dict[str, Any], count: int
+) -> None:
+    """Others are named, or it is taken away by its name."""
+    async with (
+        raw_service(lambda _: three(1)) as service,
+        resolving(tmp_path, service.base_url, "t", targets=targets) as play,
+    ):
+        assert (await play.once()).count == count
+
+
+async def test_a_zone_that_one_credential_lists_with_its_account_has_one(tmp_path: Path) -> None:
+    """What another shows of it less does not count."""
 
     def answer(request: Request) -> Answer:
-        zones = [
-            {"id": f"{index:032x}", "name": f"z{index}.example", "plan": {"legacy_id": "pro"}, **more}
-            for index, more in enumerate((account, {}, account))
-        ]
-        return http(200, envelope(zones))
+        return three() if request.headers["authorization"] == "Bearer t" else three(1)
 
-    async with raw_service(answer) as service, resolving(tmp_path, service.base_url, "t") as play:
-        with pytest.raises(ApplicationError, match=r"1 of 3 zones has no account: z1\.example") as raised:
-            await play.once()
-        assert raised.value.type == "NotUnderstood" and not raised.value.non_retryable
+    for tokens in (("t", "u"), ("u", "t")):
+        async with raw_service(answer) as service, resolving(tmp_path, service.base_url, *tokens) as play:
+            assert (await play.once()).count == 3
 
 
 def spoilt(call: int, answer: bytes) -> Callable[[Request], Answer]:
