@@ -90,8 +90,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 "activities/waf/modes.py",
-                "    if mode is ValidationMode.ENFORCE and modes[0] is not mode:\n",
-                "    if mode is ValidationMode.ENFORCE and mode not in modes:\n",
+                "    if await rests_on_a_window(connections, step):\n",
+                "    if not await rests_on_a_window(connections, step) and mode is None:\n",
             )
         ],
         "rules-let-act-by-nobody",
