@@ -173,12 +173,11 @@ class WafWork(AreaWork):
         version, which nobody has signed. A commit rests on none that is old, whatever a message says of when
         the zone was read: it may have got rules since that a fresh look does not show.
         """
-        taken, oldest = self._connections, None
+        oldest, lately = None, ""
         if step.change.step is Step.COMMIT:
-            oldest = step.fence.time.now() - await self._fresh(step) - RECORDED_AGAIN
-        if not await is_taken(taken, step.zone, Area.WAF, step.change.snapshot, oldest):
-            old = " lately" if oldest is not None else ""
-            raise NotSent(f"no worker has signed the zone's snapshot{old}: it is read again")
+            oldest, lately = step.fence.time.now() - await self._fresh(step) - RECORDED_AGAIN, " lately"
+        if not await is_taken(self._connections, step.zone, Area.WAF, step.change.snapshot, oldest):
+            raise NotSent(f"no worker has signed the zone's snapshot{lately}: it is read again")
 
     async def _fresh(self, step: FencedStep) -> timedelta:
         """How old the reading of a commit may be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from edgeshift.testbed.simulator.poison import MUTATIONS, poisoned
+from edgeshift.testbed.simulator.poison_brew import Brew
 from tests.service.simulated import simulated
 
 STATUS = "/waf_migration/status"
@@ -35,6 +37,22 @@ def test_every_mutation_spoils_any_document_the_same_way_each_time(name: str) ->
             assert name in made.name
             assert made.written().startswith(b"HTTP/1.1 ")
         assert json.dumps(document) == before
+
+
+def test_what_is_put_into_one_of_many_items_is_in_no_other() -> None:
+    """Else an answer that is spoilt in several places takes gigabytes."""
+    kinds = set()
+    for seed in range(40):
+        brew = Brew.of(random.Random(seed), 200, {"result": [1]}, ())
+        MUTATIONS["many-items"](brew)
+        items = brew.document["result"]
+        kinds.add(type(items[0]))
+        if isinstance(items[0], dict):
+            items[0]["a"] = "text"
+        elif isinstance(items[0], list):
+            items[0].append("text")
+        assert not any(items[1:])
+    assert {dict, list} < kinds
 
 
 def test_seeds_reach_every_mutation() -> None:

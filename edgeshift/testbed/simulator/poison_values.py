@@ -135,7 +135,10 @@ def long_text(brew: Brew) -> None:
 
 def many_items(brew: Brew) -> None:
     """A list of a hundred thousand."""
-    brew.some(_is_list).put([brew.chance.choice([0, None, {}, [], ""])] * 100_000)
+    place = brew.some(_is_list)
+    item: Any = brew.chance.choice([0, None, {}, [], ""])
+    # Each its own: what another mutation puts into one of them is not to be there a hundred thousand times.
+    place.put([copy.copy(item) for _ in range(100_000)])
 
 
 def lone_surrogate(brew: Brew) -> None:
