@@ -145,7 +145,8 @@ class CampaignSummary(BaseModel):
     credentials goes on with the others, and ``held_by`` says how many zones wait for each. ``fix``: what a
     person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted it, and when, where a
     person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed of its own work
-    lately. ``archive``: the identity of the archive that has its documents.
+    lately. ``archive``: the identity of the archive that has its documents. ``begun_again``: whether any of
+    its targets is in a later attempt than its first.
     ``told_wrong``: the first of ``wrong`` targets of which something was told that is not so; ``compared``:
     how the outcomes were compared with results and service before it closed; None before that, and in a
     rehearsal without roots.
@@ -174,6 +175,7 @@ class CampaignSummary(BaseModel):
     spec: str
     archive: str = ""
     open_runs: int = 0
+    begun_again: bool = False
     fix: str = ""
     holds: list[OpenCircuit] = Field(default_factory=list)
     held_zones: int = 0

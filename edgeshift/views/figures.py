@@ -20,9 +20,6 @@ from edgeshift.views.words import Kind, by_kind, finished, one_line, short, targ
 _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 """With which a campaign's note begins."""
 
-_RESTARTED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d[\d,]* zones? restarted by ")
-"""The note that people have begun zones again. What they say themselves comes after a name."""
-
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
 
@@ -84,7 +81,7 @@ class Pace:
         since, before = self._samples[0]
         minutes = (now - since).total_seconds() / 60
         if minutes * 60 < 3:
-            if any(map(_RESTARTED.match, summary.notes)):
+            if summary.begun_again:
                 # It may have been closed before: who knows for how long.
                 return None
             since, before = summary.started_at, 0

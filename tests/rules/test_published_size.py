@@ -95,6 +95,9 @@ def test_what_is_published_is_bounded_where_every_list_is_full() -> None:
     assert (found.places, found.waves, found.open_runs) == (whole.places, whole.waves, whole.open_runs)
     assert found.fingerprints_waiting == whole.fingerprints_waiting > MOST_PUBLISHED
     assert found.waiting == whole.waiting[:MOST_PUBLISHED] and found.book == whole.book[-len(found.book) :]
+    assert not found.begun_again
+    state.ledger.attempts[COUNT - 1] = 2
+    assert published(state, NOW).begun_again and summary(state, NOW).begun_again
 
 
 @pytest.mark.parametrize("choice", list(Choice))

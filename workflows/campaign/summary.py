@@ -100,6 +100,7 @@ def summary(
         retrying=state.retrying,
         window=Window(state).most_in_flight(),
         open_runs=ledger.open_runs(),
+        begun_again=max(ledger.attempts, default=1) > 1,
         told_wrong=state.told_wrong,
         wrong=state.wrong,
         compared=state.compared,
