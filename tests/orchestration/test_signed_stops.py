@@ -64,13 +64,18 @@ async def test_an_abort_that_only_the_archive_has_ends_the_zone_at_the_door_and_
 async def test_an_abort_that_the_campaign_found_first_is_answered(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It heeds what is signed, and closes, before a slow command line tells it: that is what was asked."""
-    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+    """It heeds what is signed, and closes, before a slow command line tells it: that is what was asked.
+
+    One zone comes to the door, which refuses it; the other one waits, so that the campaign is still open when
+    it looks.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), authority=Roster()) as stage:
         play = stage.play
-        state = await stage.waits("a")
+        for short in ("a", "b"):
+            await stage.waits(short)
 
         async def late(*what: Any, **how: Any) -> Answer:
-            await play.sign([state.fingerprint])
+            await play.sign_zone(stage.name("a"))
             await play.result()
             return await calls.tell(*what, **how)
 
