@@ -312,4 +312,5 @@ class WafZone:
                 **options.verifying(verify.limit, verify.start.policy),
             ),
             sent=True,
+            whole=mode is Mode.PENDING,
         )

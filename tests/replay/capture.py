@@ -28,6 +28,7 @@ from tests.kit.held import set_status
 from tests.kit.signing import Roster
 from tests.replay.capture_held import (
     called_off,
+    cancelled,
     given_up,
     held_up,
     many_given_up,
@@ -239,6 +240,7 @@ async def main() -> None:
         reversible_held_up,
         given_up,
         called_off,
+        cancelled,
         reading_called_off,
         many_given_up,
         signed,

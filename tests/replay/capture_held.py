@@ -11,7 +11,7 @@ from temporalio.client import Client
 from edgeshift.messages import Blocked, ZonePhase
 from edgeshift.model.fleet import campaign_id, quota_id
 from tests.harness.aimed.scene import Stalled
-from tests.kit import REVOKED, TOO_MANY_RULES, eventually, fleet_of, scene
+from tests.kit import REVOKED, SCALE, TOO_MANY_RULES, eventually, fleet_of, scene
 from tests.kit.called_off import CalledOff
 from tests.kit.held import fault, stands_still
 from tests.kit.planned import start_by_plan
@@ -108,6 +108,20 @@ async def reading_called_off(client: Client, folder: Path) -> None:
         stalled.go.set()
         await play.result()
         await keep("zone-reading-called-off", play.zone("read.example"))
+
+
+async def cancelled(client: Client, folder: Path) -> None:
+    """A zone whose workflow somebody cancels while its commit is verified, which shows some seconds later."""
+    fleet = fleet_of({"name": "cancelled.example", "plan": "pro"})
+    shows, commit = {"migration_seconds": 8 * SCALE}, {"migration_limit": "60h"}
+    async with scene(client, folder, fleet, simulator=shows, commit=commit) as play:
+        await play.zone_until("cancelled.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
+        await play.sign_zone("cancelled.example")
+        await play.zone_until("cancelled.example", partial(is_in, ZonePhase.VERIFYING))
+        handle = play.zone("cancelled.example")
+        await handle.cancel()
+        await handle.result()
+        await keep("zone-migrated-though-cancelled", handle)
 
 
 async def many_given_up(client: Client, folder: Path) -> None:

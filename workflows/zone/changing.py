@@ -12,7 +12,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.change.door import MutationActivities
     from edgeshift.campaign_file.spec import ValidationMode
     from edgeshift.messages import (
-        CANCELLATION,
         UNSIGNED,
         Change,
         ChangeResult,
@@ -104,7 +103,7 @@ class Changes:
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
-                zone.stop = zone.stop or Stop(by=CANCELLATION, cause=ReasonCode.CANCELLED)
+                zone.cancelled()
             calling_off.cancel()
             forward = zone.moves_forward
             zone.using = None

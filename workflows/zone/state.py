@@ -347,6 +347,10 @@ class ZoneMemory:
 
     # --- ends
 
+    def cancelled(self) -> None:
+        """Somebody has cancelled the workflow: the zone stops as soon as nothing is under way."""
+        self.stop = self.stop or Stop(by=CANCELLATION, cause=ReasonCode.CANCELLED)
+
     def check_stop(self) -> None:
         """Raise Ended where the zone is to stop."""
         stop = self.stop

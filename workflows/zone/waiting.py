@@ -135,14 +135,20 @@ class Waits:
 
     # --- for the service
 
-    async def served(self, work: Callable[[], Awaitable[T]], *, sent: bool = False) -> T:
+    async def served(self, work: Callable[[], Awaitable[T]], *, sent: bool = False, whole: bool = False) -> T:
         """What ``work`` gives, which is done anew after each wait for the service. ``sent``: something was
-        sent that is to be seen through, also when the campaign is aborted meanwhile.
+        sent that is to be seen through, also when the campaign is aborted meanwhile. ``whole``: also when
+        somebody cancels the workflow, which cancels what is under way: it is done anew then, too.
         """
         while True:
             try:
                 return await work()
             except LOCAL_FAILURES as failure:
+                if whole and self._is_cancelled(failure):
+                    # A workflow is cancelled once. The zone begins nothing more after this.
+                    self._zone.cancelled()
+                    whole = False
+                    continue
                 if self._reporter.stops_if_left_alone(failure) and not sent:
                     self._zone.check_stop()
                 hold = hold_in(failure)
@@ -153,6 +159,12 @@ class Waits:
                 await self._for_roots(kept)
             else:
                 await self.for_service(hold, sent=sent)
+
+    def _is_cancelled(self, failure: BaseException) -> bool:
+        """Whether an activity ended because somebody has cancelled the workflow."""
+        if not is_cancelled_exception(failure) or workflow.cancellation_reason() is None:
+            return False
+        return workflow.patched("commits-outlive-a-cancellation")
 
     async def _for_roots(self, why: Reasons) -> None:
         """What was sent is neither given up nor taken back because the worker's roots keep it from looking:
