@@ -161,6 +161,13 @@ def server_began() -> datetime:
     return asked
 
 
+def or_server_time(now: datetime) -> datetime:
+    """What time it is by a machine's clock, or by the server's where that is later: one that is behind is not
+    believed.
+    """
+    return max(now, activity.info().started_time) if activity.in_activity() else now
+
+
 def named_failures(work: Work) -> Work:
     """Name the failures of an activity's outside systems; bugs keep their own names and are retried as they
     are.

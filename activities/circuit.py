@@ -10,6 +10,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.boundary import LONGEST, heartbeating, hold_of, named_failures
+from activities.change.intent_records import by_server
 from activities.connections import Connections
 from activities.ways import Ways
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
@@ -201,7 +202,9 @@ class HeldCallActivities:
         self, spec: CampaignSpec, user: str, credentials: Mapping[str, CredentialSpec], found: Standing
     ) -> Set[str]:
         """Make the user's probe if one is due; of what it shows that nothing is held any more."""
-        if self._connections.clock.now().timestamp() < found.probe_at:
+        # By the server's clock, whose time it is, or by this machine's: one that is hours behind would keep
+        # the user's calls held for hours, since nobody else looks meanwhile.
+        if max(self._connections.clock.now(), by_server(self._connections)).timestamp() < found.probe_at:
             return frozenset()
         try:
             ways = self._connections.ways(spec)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.boundary import or_server_time
 from activities.effects import Effects
 from activities.kept import Kept
 from activities.proof.authority import Authority, NotSigned, RootsUnreadable
@@ -182,8 +183,10 @@ class Connections:
         message names, may be anybody's.
         """
         spec = await self.spec(start.spec)
+        # As at the door: by a clock that is behind, what was signed just now is from the future.
+        now = or_server_time(self.clock.now())
         try:
-            why = await self.authority.refuses_own_secret(start, spec, self.targets, self.clock.now())
+            why = await self.authority.refuses_own_secret(start, spec, self.targets, now)
         except RootsUnreadable as unread:
             raise RootsUnread(str(unread)) from None
         except NotSigned as refused:

@@ -21,7 +21,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError
 
-from activities.boundary import come_to, hold_of, refuse_held
+from activities.boundary import come_to, hold_of, or_server_time, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.found import OWN_COMMIT, Whose, whose_found
 from activities.change.in_force import may_be_in_force
@@ -128,7 +128,9 @@ class Looks:
         """
         there = self._connections
         try:
-            word = await there.authority.word_that_stops(batch.spec, there.spec, there.clock.now())
+            # As at the door, where a word counts also if this machine's clock is behind.
+            now = or_server_time(there.clock.now())
+            word = await there.authority.word_that_stops(batch.spec, there.spec, now)
         except ArchiveError as failure:
             activity.logger.warning("signed words cannot be read: %s", failure)
             return None

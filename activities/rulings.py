@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from temporalio import activity
 
-from activities.boundary import named_failures
+from activities.boundary import come_to, heartbeating, named_failures
 from activities.change.intents import run_of
 from activities.connections import Connections
+from activities.together import some_together
 from edgeshift.campaign.book import packed_rejections
 from edgeshift.campaign.rulings import (
     APPROVED,
@@ -33,6 +34,9 @@ from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.archive import Archive, ArchiveCorrupt
 from edgeshift.stores.documents import RulingRecord, create_record, get_record
 
+NOTES = "notes"
+"""What a heartbeat counts: those of an earlier version told something else, from which nothing goes on."""
+
 
 class RulingActivities:
     """Records what people decided on fingerprints, and what voids it; finds rejections that count again."""
@@ -41,28 +45,34 @@ class RulingActivities:
         self._connections = connections
 
     @activity.defn(name="record_rulings")
+    @heartbeating
     @named_failures
     async def record(self, message: RecordRulings) -> None:
-        """Record what a campaign has to say, in its order; what is there already stays."""
-        for place, note in enumerate(message.notes):
+        """Record what a campaign has to say, in its order; what is there already stays. A try goes on where
+        the one before it had come to: with a slow store one may not be enough.
+        """
+        done = _come_to(len(message.notes))
+        for note in message.notes[done:]:
             await self._record(message, note)
-            activity.heartbeat(place)
+            done += 1
+            come_to(NOTES, done)
 
     async def _record(self, message: RecordRulings, note: RulingNote) -> None:
         if note.verb == APPROVED:
             await self._put(message, note, approvals_prefix(message.campaign), digests=note.fingerprints)
             return
-        for fingerprint in note.fingerprints:
-            prefix = fingerprints_prefix(message.campaign, fingerprint)
-            await self._put(message, note, prefix, digest=fingerprint)
-            activity.heartbeat()
-        if not note.indexes:
-            return
-        targets = await self._connections.targets(message.targets)
-        for index in note.indexes:
+
+        async def of_fingerprint(digest: str) -> None:
+            await self._put(message, note, fingerprints_prefix(message.campaign, digest), digest=digest)
+
+        async def of_zone(index: int) -> None:
             zone = targets[index].zone.id
             await self._put(message, note, zones_prefix(message.campaign, zone), zone=zone)
-            activity.heartbeat(index)
+
+        await some_together(of_fingerprint, note.fingerprints)
+        if note.indexes:
+            targets = await self._connections.targets(message.targets)
+            await some_together(of_zone, note.indexes)
 
     async def _put(
         self,
@@ -110,20 +120,23 @@ class RulingActivities:
         await create_record(self._connections.archive, key, record)
 
     @activity.defn(name="recall_rulings")
+    @heartbeating
     @named_failures
     async def recall(self, message: RecallRulings) -> RecalledRulings:
         """The rejections of fingerprints that count from earlier runs of a campaign. Those of this run, which
         was reset maybe, it knows by itself. Fails where one cannot be read: nothing is begun then.
         """
         archive, prefix = self._connections.archive, fingerprints_prefix(message.campaign)
+        earlier = [
+            (fingerprint, entry)
+            for fingerprint, entries in by_subject([key async for key in archive.list(prefix)]).items()
+            for entry in standing(entries)
+            if entry.run != short(message.run)
+        ]
+        decisions = await some_together(lambda one: self._decision(message.campaign, *one), earlier)
         books: dict[tuple[str, str], list[Decision]] = {}
-        for fingerprint, entries in by_subject([key async for key in archive.list(prefix)]).items():
-            for entry in standing(entries):
-                if entry.run == short(message.run):
-                    continue
-                decision = await self._decision(message.campaign, fingerprint, entry)
-                books.setdefault((fingerprint, entry.about), []).append(decision)
-                activity.heartbeat()
+        for (fingerprint, entry), decision in zip(earlier, decisions, strict=True):
+            books.setdefault((fingerprint, entry.about), []).append(decision)
         found = tuple(
             Book(
                 fingerprint=fingerprint,
@@ -146,6 +159,14 @@ class RulingActivities:
         return Decision(
             choice=Choice.REJECT, digest=fingerprint, by=record.by, reason=record.reason, at=record.at
         )
+
+
+def _come_to(notes: int) -> int:
+    """How many notes an earlier try of the activity has recorded; 0 where what it told is nothing of that."""
+    match list(activity.info().heartbeat_details):
+        case [str(what), int(done)] if what == NOTES and 0 <= done <= notes:
+            return done
+    return 0
 
 
 async def rejected_digests(archive: Archive, campaign: str, zone: str = "") -> dict[str, tuple[str, ...]]:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+SIDE_BY_SIDE = 16
+"""Calls of a store that are made at the same time, of many: a slow one takes seconds for each."""
 
 
 async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
@@ -15,3 +21,16 @@ async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
+
+
+async def some_together(
+    call: Callable[[S], Awaitable[T]], of: Iterable[S], most: int = SIDE_BY_SIDE
+) -> list[T]:
+    """As ``together``, a call of each of many things, so many of them at a time; in their order."""
+    gate = asyncio.Semaphore(most)
+
+    async def one(thing: S) -> T:
+        async with gate:
+            return await call(thing)
+
+    return await together(*map(one, of))

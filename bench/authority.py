@@ -23,6 +23,7 @@ from activities.change.earlier import earlier_of
 from activities.change.intents import request_answered
 from activities.connections import Connections
 from activities.proof.authority import Authority
+from activities.snapshots import is_taken
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.authority.keyring import WORKER, Keyring
@@ -51,9 +52,11 @@ from edgeshift.stores.documents import (
     EvidenceGathered,
     FrozenTargets,
     Intent,
+    SnapshotTaken,
     gathered_key,
     intent_key,
     put_document,
+    snapshot_key,
 )
 
 GOAL_MS = 10.0
@@ -191,8 +194,14 @@ class Scene:
         }
 
     async def gathers(self, there: Connections) -> None:
-        """Have a worker validate each zone that is measured, and gather its evidence."""
+        """Have a worker take the snapshot of each zone that is measured, and where the scene asks for it
+        validate it and gather its evidence.
+        """
         now = datetime.now(UTC)
+        for index in range(CHANGES):
+            zone, digest = self.targets[index].zone, sha256(f"body {index}".encode())
+            key = snapshot_key(zone, self.spec.area, digest)
+            await there.records.create(key, SnapshotTaken(taken_at=now))
         for index in range(CHANGES if self.signed.evidence else 0):
             zone = self.targets[index].zone
             seen: dict[str, Any] = {
@@ -286,8 +295,9 @@ async def _checked(scene: Scene, there: Connections) -> dict[str, Any]:
 
 
 async def _check(authority: Authority, there: Connections, change: Change) -> tuple[float, float]:
-    """What the check of a change takes, the one after its wait for the rate limit, and the one of what was
-    sent before (activities/change/fence.py), together.
+    """What the check of a change takes, the one after its wait for the rate limit, the one of what was sent
+    before (activities/change/fence.py), and that a worker has taken the snapshot it names
+    (activities/waf/changes.py), together.
     """
     spec = await there.spec(change.start.spec)
     before, began = time.process_time(), time.perf_counter()
@@ -295,6 +305,8 @@ async def _check(authority: Authority, there: Connections, change: Change) -> tu
     await authority.check_again(change, spec, there.targets, datetime.now(UTC))
     earlier = await earlier_of(there, change, spec)
     await authority.check_earlier(change, spec, there.targets, datetime.now(UTC), earlier)
+    lately = datetime.now(UTC) - timedelta(days=1)
+    assert await is_taken(there, change.start.target.zone, spec.area, change.snapshot, lately)
     return (time.process_time() - before) * 1_000, (time.perf_counter() - began) * 1_000
 
 

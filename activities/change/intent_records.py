@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.boundary import passed, server_began
+from activities.boundary import or_server_time, passed, server_began
 from activities.change.own import Own
 from activities.connections import Connections
 from edgeshift.messages import Step
@@ -128,8 +128,7 @@ async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
 
 def now_of(connections: Connections) -> datetime:
     """What time it is by this machine's clock, or by the server's where that is later."""
-    now = connections.clock.now()
-    return max(now, activity.info().started_time) if activity.in_activity() else now
+    return or_server_time(connections.clock.now())
 
 
 def surely_now(connections: Connections) -> datetime:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
+import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.connections import Connections
@@ -14,12 +19,41 @@ from activities.rulings import RulingActivities
 from edgeshift.campaign.book import DecisionBook, unpacked_rejections
 from edgeshift.messages import Book, RecalledRulings, RecallRulings, RecordRulings, RulingNote
 from edgeshift.model.digests import sha256
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CAMPAIGN = "campaign/spring"
 TAKEN = 2_000_000
 """Bytes that Temporal takes in one answer."""
+
+
+class Slow(Archive):
+    """One that takes a while for each record, and says how many it had to do with at the same time."""
+
+    at_once = most = 0
+    fails_after: int | None = None
+
+    async def create_once(self, key: str, data: bytes, *, lasting: bool = True) -> bool:
+        """Slowly."""
+        async with self._slowly():
+            return await super().create_once(key, data, lasting=lasting)
+
+    async def get_named(self, key: str) -> bytes | None:
+        """Slowly."""
+        async with self._slowly():
+            return await super().get_named(key)
+
+    @asynccontextmanager
+    async def _slowly(self) -> AsyncIterator[None]:
+        if self.fails_after is not None:
+            if self.fails_after == 0:
+                raise ArchiveUnavailable("the store does not answer")
+            self.fails_after -= 1
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        await asyncio.sleep(0.01)
+        yield
+        self.at_once -= 1
 
 
 async def recalled(archive: Archive, *, unpacks: bool) -> RecalledRulings:
@@ -77,3 +111,71 @@ async def test_a_campaign_of_an_earlier_version_has_them_written_out(tmp_path: P
     assert not written.packed and len(written.book) == 60
     book = book_of(written.book)
     assert book_of(unpacked_rejections(found.packed)).packed() == book.packed() and len(book) == 60
+
+
+def noted(notes: int, fingerprints: int) -> RecordRulings:
+    """Rejections of so many fingerprints each, to be recorded."""
+    return RecordRulings(
+        campaign=CAMPAIGN,
+        run="earlier",
+        targets="0" * 64,
+        notes=tuple(
+            RulingNote(
+                verb="rejected",
+                at=NOW + timedelta(seconds=number),
+                by="grace",
+                reason="",
+                fingerprints=tuple(sha256(b"%d-%d" % (number, one)) for one in range(fingerprints)),
+            )
+            for number in range(notes)
+        ),
+    )
+
+
+async def record(archive: Archive, message: RecordRulings, told: list[Any]) -> list[tuple[Any, ...]]:
+    """A try that begins with what an earlier one told; what it tells itself."""
+    beats: list[tuple[Any, ...]] = []
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, attempt=2 if told else 1, heartbeat_details=told)
+    environment.on_heartbeat = lambda *some: beats.append(some)
+    activities = RulingActivities(cast(Connections, SimpleNamespace(archive=archive)))
+    await environment.run(activities.record, message)
+    return beats
+
+
+async def test_many_are_recorded_and_recalled_side_by_side(tmp_path: Path) -> None:
+    """With a store that takes seconds for a record, one after the other would end with no try."""
+    archive = Slow(tmp_path)
+    await record(archive, noted(1, 100), [])
+    assert archive.most == 16
+    archive.most = 0
+    assert len((await recalled(archive, unpacks=False)).book) == 100
+    assert archive.most == 16
+
+
+async def test_a_second_try_records_the_notes_that_are_left(tmp_path: Path) -> None:
+    """And has then recorded all, as one try would have."""
+    archive, message = Slow(tmp_path / "slow"), noted(5, 3)
+    archive.fails_after = 7
+    with pytest.raises(Exception, match="does not answer"):
+        await record(archive, message, [])
+    archive.fails_after = 3 * 3
+    assert await record(archive, message, ["notes", 2]) == [
+        ("notes", 2),
+        ("notes", 3),
+        ("notes", 4),
+        ("notes", 5),
+    ]
+    whole = Archive(tmp_path / "whole")
+    assert await record(whole, message, []) == [("notes", done) for done in range(1, 6)]
+    assert [key async for key in archive.list()] == [key async for key in whole.list()]
+
+
+@pytest.mark.parametrize(
+    "told", [[3], [], ["notes"], ["notes", 9], ["notes", -1], ["other", 1], [["notes"], 1]]
+)
+async def test_what_is_no_progress_has_all_recorded(tmp_path: Path, told: list[Any]) -> None:
+    """Of a worker of another version, whose heartbeats told the number of a zone."""
+    archive = Archive(tmp_path)
+    await record(archive, noted(3, 1), told)
+    assert len((await recalled(archive, unpacks=False)).book) == 3
