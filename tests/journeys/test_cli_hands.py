@@ -43,10 +43,12 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> 
 
 
 def documents(place: Place) -> list[Path]:
-    """What the archive holds: each signed statement is one of them. Workers say meanwhile what they know."""
+    """What the archive holds: each signed statement is one of them. Workers say meanwhile what they know, and
+    record the calls that they make for a zone that waits for support.
+    """
     archive = place.folder / ".edgeshift/archive"
     found = (path for path in archive.rglob("*") if path.is_file())
-    return sorted(path for path in found if path.relative_to(archive).parts[0] != "workers")
+    return sorted(path for path in found if path.relative_to(archive).parts[0] not in ("workers", "calls"))
 
 
 def identifier(place: Place, name: str, campaign: str = "one") -> str:
