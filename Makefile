@@ -29,11 +29,12 @@ NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 # are chosen.
 STACKED = $(if $(PYTEST_ARGS),,$(shell grep -rl 'mark\.stack' tests --include='test_*.py'))
 # $(call play,TIER,ARGUMENTS): the tests of a tier, those with stacks beside those without. What the former say is shown
-# at the end; out/test-stack.log has it meanwhile.
+# at the end; out/test-stack.log has it meanwhile. tests/conftest.py puts modules with stacks in their order, the longest
+# first: by the number of their tests, the demo and the runbook came last, alone.
 define play
 @mkdir -p out
 @echo "==> Tests without a stack; those with one run beside them, and are shown at the end"
-@{ $(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(1)" $(AGAIN) $(2) $(STACKED) $(NONE_CHOSEN); } \
+@{ $(BIN)/python -m pytest -n $(STACKS) --dist loadscope --no-loadscope-reorder -m "stack$(1)" $(AGAIN) $(2) $(STACKED) $(NONE_CHOSEN); } \
 	> out/test-stack.log 2>&1 & stack=$$!; ended=0; trap "kill $$stack 2> /dev/null; exit 130" INT TERM; \
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(1)" $(AGAIN) $(2) $(NONE_CHOSEN) || ended=$$?; \
 	wait $$stack || ended=$$?; cat out/test-stack.log; exit $$ended

@@ -48,11 +48,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have each asynchronous test end a little before its time is over. What does not end even then, such as
     a worker whose workflow is stuck, is ended with its process (``timeout_method``): it would wait for ever.
     """
+    items.sort(key=_seconds_of_stack, reverse=True)
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             marker = item.get_closest_marker("timeout")
             limit = float(marker.args[0] if marker and marker.args else item.config.getini("timeout"))
             item.obj = _in_time(item.obj, limit * IN_TIME)
+
+
+def _seconds_of_stack(item: pytest.Item) -> float:
+    """About how long the module of a test with a stack takes, in seconds: its mark says so. Modules that take
+    long begin first, so that none is left to be played alone at the end. Others keep their order, behind.
+    """
+    marker = item.get_closest_marker("stack")
+    return float(marker.args[0]) if marker and marker.args else 0.0
 
 
 def _in_time(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[..., Awaitable[None]]:

@@ -11,15 +11,15 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pytest
+from unittest.mock import patch
 
 from edgeshift import operations
 from edgeshift.cli.main import called
@@ -97,6 +97,68 @@ def error_of(ran: Ran, code: int, arguments: tuple[str, ...]) -> str:
     return ran.err[ran.err.index("error: ") :]
 
 
+def here(folder: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> Ran:
+    """Call a verb in this process as one of its own would be called: in its folder, with this environment
+    and no other, nothing to read, files for their owner alone. To load the command line takes most of what
+    a verb does. That it runs as a process, too, is seen by those who type commands (docs_kit.py,
+    canary_kit.py, test_cli_streams.py) and of verbs that stay (`up`, `worker`, `watch`).
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
+    mask = os.umask(0o077)
+    try:
+        with (
+            Path(os.devnull).open(encoding="utf-8") as nothing,
+            contextlib.chdir(folder),
+            patch.dict(os.environ, environment, clear=True),
+            patch.object(sys, "stdin", nothing),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                code = called(arguments)
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    finally:
+        os.umask(mask)
+    return Ran(code, *(_written(stream) for stream in (out, err)))
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
+
+
+def may_be_here(environment: Mapping[str, str]) -> bool:
+    """Whether a verb can be called in this process: folder and environment are the process's, a loop runs
+    once a thread, and what is installed elsewhere is found by another one alone.
+    """
+    if threading.current_thread() is not threading.main_thread() or "PYTHONPATH" in environment:
+        return False
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return True
+    return False
+
+
+def ran_by(folder: Path, environment: dict[str, str], arguments: Sequence[str]) -> Ran:
+    """Call a verb, here or in a process of its own."""
+    if may_be_here(environment):
+        return here(folder, environment, arguments)
+    done = subprocess.run(
+        [*CLI, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+    assert done.returncode >= 0, (done.returncode, done.stderr)
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
 class Place:
     """A folder, and the command line in it, without a terminal and at 80 columns."""
 
@@ -114,18 +176,9 @@ class Place:
         """Call a verb. Whatever comes of it, there is no traceback, and an error is one line that begins
         with error, and a hint.
         """
-        done = subprocess.run(
-            [*CLI, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=150,
-        )
-        assert "Traceback" not in done.stdout + done.stderr, done.stderr
-        assert done.returncode >= 0, (done.returncode, done.stderr)
-        return Ran(done.returncode, done.stdout, done.stderr)
+        ran = ran_by(self.folder, self.environment, arguments)
+        assert "Traceback" not in ran.out + ran.err, ran.err
+        return ran
 
     def ok(self, *arguments: str) -> str:
         """The output of a verb that has to succeed."""
@@ -136,15 +189,6 @@ class Place:
     def refused(self, code: int, *arguments: str) -> str:
         """The error of a verb that has to end with this code."""
         return error_of(self.run(*arguments), code, arguments)
-
-    def refused_here(self, code: int, *arguments: str) -> str:
-        """As `refused`, with the verb called in this process: where refusals are many, loading the command
-        line anew for each takes longer than all else.
-        """
-        with contextlib.chdir(self.folder), pytest.MonkeyPatch.context() as patch:
-            patch.setenv("EDGESHIFT_USER", self.environment["EDGESHIFT_USER"])
-            patch.delenv("COLUMNS", raising=False)
-            return error_of(in_process(*arguments), code, arguments)
 
     def json(self, *arguments: str) -> Any:
         """The JSON that a verb prints."""
@@ -217,10 +261,13 @@ def running_stack(folder: Path, fleet: str = FLEET, *options: str) -> Iterator[P
 
 def worker_polls(place: Place) -> bool:
     """Whether the doctor sees a worker."""
-    ran = place.run("doctor", "--json")
-    return any(
-        check["name"] == "worker" and check["state"] == "ok" for check in json.loads(ran.out)["checks"]
-    )
+    return sees_worker(place.run("doctor", "--json"))
+
+
+def sees_worker(doctor: Ran) -> bool:
+    """Whether the doctor has found a worker, by what ``doctor --json`` gave."""
+    checks = json.loads(doctor.out)["checks"]
+    return any(check["name"] == "worker" and check["state"] == "ok" for check in checks)
 
 
 def entry_point(place: Place, zone: str, rules: list[Any] | None = None) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from edgeshift.model.fleet import Area
 from tests.journeys.cli_kit import Place, running_stack
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(300)]
 
 FLEET = """\
 zones:

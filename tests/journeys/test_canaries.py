@@ -13,7 +13,7 @@ from edgeshift.testbed.invariants.leaks import scan
 from tests.journeys.canary_courses import PLAYS
 from tests.journeys.canary_kit import rehearsal
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(900), pytest.mark.long]
+pytestmark = [pytest.mark.stack(120), pytest.mark.embedded, pytest.mark.timeout(900), pytest.mark.long]
 
 
 def test_no_canary_is_left_behind_by_a_migration(tmp_path: Path) -> None:

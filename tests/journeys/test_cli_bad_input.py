@@ -26,7 +26,7 @@ from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
 from tests.journeys.cli_kit import Place, Ran, running_stack
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(35), pytest.mark.embedded, pytest.mark.timeout(600)]
 
 
 class OfNobody(StrEnum):

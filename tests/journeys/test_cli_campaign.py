@@ -18,7 +18,7 @@ from edgeshift.areas.waf.plain import plain
 from tests.journeys.cli_kit import CLI, Place, entry_point, of_wave, running_stack
 from tests.rules.hcl_kit import resources
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(55), pytest.mark.embedded, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
@@ -104,47 +104,43 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     came_to = {"awaiting": 5, "awaiting_separate": 1, "support": 1, "blocked": 1}
     place.until("main", lambda places: places == came_to)
     sign = ("sign-off", "approve", "main", "--yes")
-    assert "did you mean shop-1.example?" in place.refused_here(5, *sign, "--zone", "shop1.example")
-    assert "does not wait for a sign-off; it is needs support" in place.refused_here(
+    assert "did you mean shop-1.example?" in place.refused(5, *sign, "--zone", "shop1.example")
+    assert "does not wait for a sign-off; it is needs support" in place.refused(
         5, *sign, "--zone", "long.example"
     )
-    assert "it is blocked" in place.refused_here(5, *sign, "--zone", "legacy.example")
+    assert "it is blocked" in place.refused(5, *sign, "--zone", "legacy.example")
     before = sorted((place.folder / ".edgeshift/archive/signed").rglob("*"))
     for which in ("--zone=odd.example", "--wave=1"):
-        said = place.refused_here(6, *sign, which, "--by", "mallory")
+        said = place.refused(6, *sign, which, "--by", "mallory")
         assert "'mallory' is not an approver of this campaign; approvers are ada, grace; nothing was" in said
     assert sorted((place.folder / ".edgeshift/archive/signed").rglob("*")) == before != []
-    said = place.refused_here(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
+    said = place.refused(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
     assert "no longer proposes 000000000000…; it waits with " in said
     for wrong in ("123", "zz" * 16, "0" * 65):
-        said = place.refused_here(2, *sign, "--zone", "odd.example", "--by", "ada", "--digest", wrong)
+        said = place.refused(2, *sign, "--zone", "odd.example", "--by", "ada", "--digest", wrong)
         assert f"--digest {wrong!r} is not a digest" in said and "12 to 64 hexadecimal digits" in said
-    said = place.refused_here(5, "retry", "main", "--zone", "odd.example")
+    said = place.refused(5, "retry", "main", "--zone", "odd.example")
     assert "nothing to retry" in said and "`edgeshift status main` shows where its zones are" in said
     some = place.json("retry", "main", "--zone", "odd.example", "--zone", "legacy.example")
     assert (some["zones"], some["skipped"]) == (["legacy.example"], ["odd.example"])
     assert "Not restarted, since it is not blocked or failed or " in some["text"]
     place.until("main", lambda places: places == came_to)
-    assert "is not a fingerprint" in place.refused_here(2, *sign, "--fingerprint", "zz")
-    assert "waits for a sign-off of fingerprint 00000000" in place.refused_here(
+    assert "is not a fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
+    assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"
     )
-    assert "has no wave 2\n\nhint: it has wave 1 alone" in place.refused_here(2, *sign, "--wave", "2")
-    assert "has no wave 9\n\nhint: it has wave 1 alone" in place.refused_here(
-        2, "status", "main", "--wave", "9"
-    )
-    assert "did you mean awaiting?" in place.refused_here(2, "status", "main", "--phase", "awaitng")
-    assert "did you mean shop-1.example?" in place.refused_here(
-        5, "status", "main", "--zone", "shop1.example"
-    )
+    assert "has no wave 2\n\nhint: it has wave 1 alone" in place.refused(2, *sign, "--wave", "2")
+    assert "has no wave 9\n\nhint: it has wave 1 alone" in place.refused(2, "status", "main", "--wave", "9")
+    assert "did you mean awaiting?" in place.refused(2, "status", "main", "--phase", "awaitng")
+    assert "did you mean shop-1.example?" in place.refused(5, "status", "main", "--zone", "shop1.example")
     there = ("status", "main", "--zone", "shop-1.example", "--phase", "blocked")
-    assert "shop-1.example of campaign main is not in that wave or phase" in place.refused_here(5, *there)
+    assert "shop-1.example of campaign main is not in that wave or phase" in place.refused(5, *there)
     assert len(asyncio.run(of_wave(place, 1))) == 8 and asyncio.run(of_wave(place, 0)) == []
     shown = place.json("status", "main")
     assert [wave["number"] for wave in shown["summary"]["waves"]] == [1]
     assert {zone["wave"] for zone in shown["zones"]} == {1} == {shown["summary"]["wave"]}
-    assert "exactly one of" in place.refused_here(2, *sign, "--wave", "1", "--zone", "odd.example")
-    assert "there is no campaign none" in place.refused_here(5, "sign-off", "reject", "none", "--wave", "1")
+    assert "exactly one of" in place.refused(2, *sign, "--wave", "1", "--zone", "odd.example")
+    assert "there is no campaign none" in place.refused(5, "sign-off", "reject", "none", "--wave", "1")
     assert all("validation" in str(entry["query"]) for entry in place.writes())
 
 
@@ -282,6 +278,8 @@ def test_an_abort_ends_it_and_a_closed_campaign_says_so(place: Place) -> None:
     )
     places = place.until("main", lambda places: places.get("aborted") == 1)
     assert places == {"migrated": 6, "blocked": 1, "aborted": 1}
+    # Once its last zone has ended, it closes.
+    place.ok("status", "main", "--until", "finished", "--timeout", "3m")
     said = place.refused(6, "pause", "main")
     assert "campaign main is closed" in said and "after an abort, `edgeshift start FILE --again`" in said
     said = place.refused(6, "start", "main.yaml", "--yes")

@@ -165,7 +165,7 @@ def checks(place: Place) -> dict[str, dict[str, Any]]:
     return {check["name"]: check for check in json.loads(ran.out)["checks"]}
 
 
-@pytest.mark.stack
+@pytest.mark.stack(30)
 def test_a_decision_may_be_signed_elsewhere(stack: Place, tmp_path: Path) -> None:
     """Printed here, signed by `ssh-keygen` with an RSA key, handed back: it migrates. Handed back to another
     thing, or by a key that does not count, it is refused, and nothing is told to anybody.
@@ -198,7 +198,7 @@ def test_a_decision_may_be_signed_elsewhere(stack: Place, tmp_path: Path) -> Non
     stack.until("elsewhere", lambda places: places.get("migrated", 0) == 2)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(30)
 def test_doctor_names_the_roots_of_workers_and_a_worker_without(stack: Place) -> None:
     """All agree; then a worker without roots comes, which is said."""
     assert checks(stack)["roots of authority"]["state"] == "ok"
@@ -216,7 +216,7 @@ def test_doctor_names_the_roots_of_workers_and_a_worker_without(stack: Place) ->
         other.wait(120)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(30)
 def test_screens_say_where_nothing_is_signed(stack: Place) -> None:
     """Of a campaign whose signed start is gone from the archive; not of one that has it."""
     name = "elsewhere"
@@ -253,7 +253,7 @@ async def forget(address: str, campaign: str) -> None:
                 await asyncio.sleep(0.2)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(30)
 def test_the_audit_file_outlives_the_histories(stack: Place) -> None:
     """It is proved by the keys alone, also with a key of another kind; outcomes are in it while Temporal
     knows them. Of a campaign that Temporal has forgotten, a file can still be written.

@@ -27,7 +27,7 @@ from edgeshift.operations.campaigns import published
 from edgeshift.views import finding
 from tests.journeys.cli_kit import CLI, Place, Ran, in_process, running_stack, worker_polls
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.stack(90), pytest.mark.embedded, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

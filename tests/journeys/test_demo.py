@@ -16,7 +16,7 @@ import pytest
 from edgeshift.model.fleet import Area
 from edgeshift.testbed.demo.parts import PARTS
 
-pytestmark = [pytest.mark.embedded, pytest.mark.stack]
+pytestmark = [pytest.mark.embedded, pytest.mark.stack(70)]
 
 DEMO = [sys.executable, "-m", "edgeshift.cli.main", "demo"]
 

@@ -17,7 +17,7 @@ from tests.journeys.docs_kit import PAGES, Typing, meant
 from tests.journeys.docs_plays import BEFORE_2024, FIRST_STEPS, GUIDE
 from tests.kit.stack_file import without_rehearsed
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(120), pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 
 README, OPERATORS, CLI = "README.md", "operators.md", "cli.md"
 READY = "Ctrl-C stops it"

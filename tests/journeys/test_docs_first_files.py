@@ -29,7 +29,7 @@ LOGGED = """\
 log job, one without any.
 """
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(30), pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from tests.journeys.runbook_surroundings import SURROUNDINGS
 from tests.journeys.runbook_zones import ZONES
 from tests.runbook import HEAD, commands_of
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(80), pytest.mark.embedded, pytest.mark.timeout(600)]
 
 SITUATIONS: dict[tuple[str, ...], Callable[[Desk], None]] = {**ZONES, **SURROUNDINGS}
 ALWAYS = ("sign-off-waits", "paused")

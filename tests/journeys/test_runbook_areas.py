@@ -11,7 +11,7 @@ from tests.harness.running.share import shared
 from tests.journeys.runbook_areas import AREAS, AUTUMN, FLEET
 from tests.journeys.runbook_kit import Desk, desk
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
+pytestmark = [pytest.mark.stack(120), pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import credential_specs
 from tests.kit.processes import children, until_gone
 
-pytestmark = [pytest.mark.embedded, pytest.mark.stack]
+pytestmark = [pytest.mark.embedded, pytest.mark.stack(85)]
 
 free = paths._free
 
