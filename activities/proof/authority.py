@@ -20,11 +20,11 @@ from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, leads_away, policy_by
-from edgeshift.authority.starts import start_of, starts_then, target_refused
+from edgeshift.authority.starts import campaign_refused, start_of, starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
-from edgeshift.model.fleet import Target, campaign_id
+from edgeshift.model.fleet import Target
 from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
@@ -239,8 +239,8 @@ class Authority:
         roots = self._current()
         if roots is None or not roots.signed:
             return
-        if start.area is not spec.area or start.campaign != campaign_id(spec.name):
-            raise NotSigned("it is of another campaign than its specification")
+        if why := campaign_refused(start, spec):
+            raise NotSigned(why)
         if change.step is Step.ROLL_BACK:
             asked = await self._asked(change, spec, now, again=again)
             await self._refuse_way_back(change, asked, frozen, roots)
