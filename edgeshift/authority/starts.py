@@ -33,7 +33,7 @@ def starts_then(
     spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots
 ) -> list[Attested] | str:
     """The signed starts of the campaign with this specification that counted when they were given; or why
-    there is none. A key that was revoked since, and a start's end, hold no way back.
+    there is none. A key that was revoked since, and a start's end, hold up no rollback.
     """
     why, found, roots = _no_start(spec), list[Attested](), roots.forgiving
     for said in starts:
