@@ -129,6 +129,23 @@ def test_no_option_takes_a_number_or_a_truth_as_a_text() -> None:
     assert seen == {"integer", "number", "boolean"}
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('window: "20"', "3:1: window: is '20'; it must be a number (without quotes)"),
+        ('time_scale: "many"', "3:1: time_scale: is 'many'; it must be a number"),
+        ("sign_off: {four_eyes: yes}", "3:12: sign_off.four_eyes: is 'yes'; it must be true or false"),
+        ("sign_off: {four_eyes: 1}", "3:12: sign_off.four_eyes: is 1; it must be true or false"),
+        ('sign_off: {four_eyes: "true"}', "is 'true'; it must be true or false (without quotes)"),
+    ],
+)
+def test_a_text_in_place_of_a_number_or_a_truth_is_told_with_its_place(text: str, said: str) -> None:
+    """And with what would be right."""
+    with pytest.raises(CampaignFileError) as found:
+        parse_campaign(f"{SMALL}{text}\n")
+    assert str(found.value).endswith(said)
+
+
 def test_durations_are_written_as_people_write_them() -> None:
     """In what is right, and as defaults."""
     assert described("service.patience")["default"] == "1h"
