@@ -42,10 +42,10 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.state import Ended
 
 MOST_TRIES_BACK = 20
-"""How often the way back is tried before a person has to."""
+"""How often the rollback is tried before a person has to."""
 
 LONGEST_WITHOUT_A_TURN = timedelta(days=4)
-"""How long the way back waits in all while it has no turn, or the worker's roots do not let it through. Then
+"""How long the rollback waits in all while it has no turn, or the worker's roots do not let it through. Then
 its tries count, and a person has to.
 """
 
@@ -53,7 +53,7 @@ LONGEST_PAUSE = timedelta(hours=1)
 """The longest of its pauses meanwhile: a history has room for all of them (11 events each, of 51,200)."""
 
 LEASE_BACK = timedelta(minutes=2)
-"""How long one try of the way back may take to be sent. Nobody grants it, since nothing is exempt from
+"""How long one try of the rollback may take to be sent. Nobody grants it, since nothing is exempt from
 undoing what was agreed to be undone: neither a pause nor a budget holds it up (docs/rules.md, rule 7).
 """
 
@@ -65,7 +65,7 @@ class ReversibleWork:
     ``confirm``: the activity that reads until a change shows, or is gone. ``look_back``: the one that finds
     in the archive what the campaign may have left at the target. ``watch``: looks once at a change that was
     made. ``asks_whether_it_shows``: whether what an earlier attempt has sent is undone only where it shows;
-    of an area whose way back finds out by itself what is left, it need not. ``read_to_the_end``: ends that
+    of an area whose rollback finds out by itself what is left, it need not. ``read_to_the_end``: ends that
     follow from a reading of the target which has just asked what is left of earlier attempts.
     ``longest_look``: how long one look may take from outside, as the one that was signed may have taken.
     """
@@ -86,7 +86,7 @@ class Reversible:
         self._zone = parts.zone
         self._work = work
         self._without_turn = timedelta(0)
-        """How long the way back has waited for a turn, over all of its tries."""
+        """How long the rollback has waited for a turn, over all of its tries."""
 
     async def to_an_end(
         self, course: Course, let_go: Callable[[], Awaitable[None]] = nothing_held
@@ -213,7 +213,7 @@ class Reversible:
                 return Reached(ZoneOutcome.SETTLED, seen.explained, seen.record)
 
     async def see_back_through(self, prepared: Prepared) -> Reached:
-        """The way back was sent before the workflow was reset: it is looked for, and sent again only where it
+        """The rollback was sent before the workflow was reset: it is looked for, and sent again only where it
         does not come to show. Raises Ended where a person has to.
         """
         why = (Reason(code=ReasonCode.WAY_BACK_TAKEN_UP),)
@@ -271,11 +271,11 @@ class Reversible:
         raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.NOT_ROLLED_BACK, because=why, then=then))
 
     async def _send_back(self, back: Prepared, number: int) -> ChangeResult:
-        """One try of the way back, which does not count while the service is not to be called, nor, for some
+        """One try of the rollback, which does not count while the service is not to be called, nor, for some
         days, while it has no turn.
         """
         for held in count():
-            result = await self._parts.changes.make(back, self._way_back(number + held * MOST_TRIES_BACK))
+            result = await self._parts.changes.make(back, self._own_permit(number + held * MOST_TRIES_BACK))
             # No permit of the campaign's was used for it.
             self._zone.to_release = None
             if not result.turn and self._without_turn < LONGEST_WITHOUT_A_TURN:
@@ -290,7 +290,7 @@ class Reversible:
             await self._parts.waits.for_service(result.hold, sent=True)
         return result
 
-    def _way_back(self, number: int) -> PermitGrant:
+    def _own_permit(self, number: int) -> PermitGrant:
         # Drawn, so that a reset to after it does not name anew what has been sent under this name.
         of_run = workflow.uuid4().hex
         permit = Permit(
@@ -349,14 +349,14 @@ class Reversible:
 
 
 def pause_without_turn(waited: timedelta) -> timedelta:
-    """How long the way back waits before it asks for its next turn, after so much waiting: a minute at first,
+    """How long the rollback waits before it asks for its next turn, after so much waiting: a minute at first,
     then longer, by little of what it has waited already.
     """
     return min(LONGEST_PAUSE, max(WITHOUT_A_TURN, waited / 8))
 
 
 def _why_not(result: ChangeResult) -> Reasons:
-    """Why a try of the way back is not known to have been made, or that nothing is to be undone; none where
+    """Why a try of the rollback is not known to have been made, or that nothing is to be undone; none where
     it was answered.
     """
     if not result.reason:

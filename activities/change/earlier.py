@@ -84,7 +84,7 @@ async def commit_took_effect(connections: Connections, zone: Zone, area: Area) -
 
 
 async def has_changed(connections: Connections, zone: Zone, area: Area, own: Own, attempt: int) -> bool:
-    """Whether a worker has recorded, of this attempt of the campaign, a commit or the way back of one, of an
+    """Whether a worker has recorded, of this attempt of the campaign, a commit or the rollback of one, of an
     earlier attempt maybe, that may have taken effect; whatever became of it since.
     """
     steps = (Step.COMMIT.value, Step.ROLL_BACK.value)

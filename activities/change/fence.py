@@ -117,7 +117,7 @@ class Fence:
                 # A moment later it is called off, and goes on at once when the campaign does. Else it is as
                 # if its turn had not come: a pause passes.
                 await there.clock.sleep(TAKEN_BACK_WITHIN)
-            # Roots that are being replaced can be read a moment later. A way back waits for them for days,
+            # Roots that are being replaced can be read a moment later. A rollback waits for them for days,
             # also where they do not know the service.
             kinds = NotLetByRoots if self.change.step is Step.ROLL_BACK else RootsUnreadable
             waits = why.halted or isinstance(why, kinds)
@@ -159,8 +159,8 @@ class Fence:
         await self._ask_late(check, "what was sent before")
 
     async def _change_arrives(self) -> datetime | None:
-        """Until when what a way back undoes may still be on its way: of two requests that cross, either may
-        come last. None where it is not, and where that cannot be read, which holds no way back up.
+        """Until when what a rollback undoes may still be on its way: of two requests that cross, either may
+        come last. None where it is not, and where that cannot be read, which holds no rollback up.
         """
         try:
             return await on_the_wire_until(self.connections, self.change.start)
@@ -235,7 +235,7 @@ class Fence:
 
     @property
     def may_be_called_off(self) -> bool:
-        """Whether nothing of the step was sent, nor is about to be. The way back is held up by nothing."""
+        """Whether nothing of the step was sent, nor is about to be. The rollback is held up by nothing."""
         return not self.begun and self.change.step is not Step.ROLL_BACK
 
     def stopped(self) -> NotSent:

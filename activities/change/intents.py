@@ -52,7 +52,7 @@ RECORDED_WITHIN = 2.0
 """Seconds that the record of an answered request may take, of the margin that a change has after it."""
 
 MOST_OF_A_ZONE = 1_000
-"""Intents of a target at which no permit is given up any more. Each step reads all of them, also a way back
+"""Intents of a target at which no permit is given up any more. Each step reads all of them, also a rollback
 that has half a minute: whoever may start activities could hold it up for good with permits that never were.
 """
 
@@ -295,8 +295,8 @@ async def own_commit(
     """The intent of the zone's last commit that may have taken effect, where it is one of this campaign, in
     whichever attempt, which nobody has watched to its end; or None.
 
-    One that was to be undone counts as well, unless the way back has been seen, or was answered longer than
-    ``limit`` ago: it shows by then, and whoever has changed the target since did so on purpose. A way back
+    One that was to be undone counts as well, unless the rollback has been seen, or was answered longer than
+    ``limit`` ago: it shows by then, and whoever has changed the target since did so on purpose. A rollback
     that came to nothing, or that nobody knows of, leaves the commit as it was. ``read_at``: when the target
     was read, where that was not just now; an answer that came since says nothing of what was read.
     """
@@ -336,12 +336,12 @@ async def taken_up(
     )
     if mine is None:
         return prepared
-    back = await _way_back_sent(connections, start, mine)
+    back = await _rollback_sent(connections, start, mine)
     return as_begun(mine, prepared).model_copy(update={"way_back": back})
 
 
-async def _way_back_sent(connections: Connections, start: ZoneStart, mine: Intent) -> bool:
-    """Whether this very attempt has sent the way back of its commit, or may have, without having seen its
+async def _rollback_sent(connections: Connections, start: ZoneStart, mine: Intent) -> bool:
+    """Whether this very attempt has sent the rollback of its commit, or may have, without having seen its
     end: its workflow was reset. An attempt that failed in going back is over: the next one looks for itself.
     """
     own = await own_of(connections, start)

@@ -36,7 +36,7 @@ class NotSent(Exception):
         self.unsigned = unsigned
         """Why it does not rest on what people signed, where it does not."""
         self.settled = settled
-        """What a worker has archived of its end, where what a way back would undo was seen to it."""
+        """What a worker has archived of its end, where what a rollback would undo was seen to it."""
         self.final = final or bool(settled)
         """Whether trying again cannot help: people have to look."""
         self.stands = stands or not turn

@@ -53,7 +53,7 @@ async def own_in(connections: Connections, spec_digest: str, run: str) -> Own:
 
 async def begun_by(connections: Connections, change: Change) -> str | None:
     """The digest of the signed start that a step rests on. None where there is none, and where that cannot be
-    read now for a way back, which is held up by nothing. Raises ArchiveError.
+    read now for a rollback, which is held up by nothing. Raises ArchiveError.
     """
     try:
         return await connections.starts.begun_by(change.start.spec)

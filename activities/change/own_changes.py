@@ -55,7 +55,7 @@ NOT_ENOUGH = Reason(code=ReasonCode.WATCHED_TOO_SHORT)
 @dataclass(frozen=True)
 class OwnChange:
     """The last change of a target that may be in force, which is the campaign's. ``closed``: why nothing more
-    comes of it, if that is recorded. ``back``: its way back, where one was sent since; ``answered``: whether
+    comes of it, if that is recorded. ``back``: its rollback, where one was sent since; ``answered``: whether
     that was answered. ``sent``: the archive's names of all that was sent to the target so far, what no
     worker has signed among it.
     """
@@ -257,7 +257,7 @@ async def _proposal_of(connections: Connections, record: Intent) -> Proposal | N
 class OwnCommits:
     """All that a campaign has sent to a target and that may have had an effect. ``bodies``: what
     each of them was to make; ``last``: the last one. ``seen``: the archive's names of these commits and of
-    their ways back, but for what may still come to show, of which ``may_show`` tells. ``may_land_in``: how
+    their rollbacks, but for what may still come to show, of which ``may_show`` tells. ``may_land_in``: how
     much longer one that was not answered may, also where its request was ``on_the_wire`` for as long as it
     may be; not above zero where none can any more.
     """

@@ -13,7 +13,7 @@ from activities.connections import Connections
 from activities.proof.authority import NotSigned
 from edgeshift.authority.records import SignedRecords, may_have_results
 from edgeshift.authority.roots import Role, Roots
-from edgeshift.authority.starts import starts_then, target_refused
+from edgeshift.authority.starts import campaign_refused, starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
 from edgeshift.model.fleet import campaign_id, campaign_name
@@ -58,7 +58,7 @@ class SignedTargets:
         if roots is None:
             return True
         spec = await self._connections.spec(start.spec)
-        if start.campaign != campaign_id(spec.name) or start.area is not spec.area:
+        if campaign_refused(start, spec):
             return False
         found = starts_then(spec, start.spec, await self._starts(spec.name), roots)
         for said in () if isinstance(found, str) else found:

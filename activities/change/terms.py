@@ -12,10 +12,10 @@ from datetime import timedelta
 
 from activities.connections import Connections
 from activities.proof.signed_starts import Begun
+from edgeshift.authority.starts import campaign_refused
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
-from edgeshift.model.fleet import campaign_id
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveMissing
 from edgeshift.stores.documents import Intent
 
@@ -77,7 +77,7 @@ async def terms_of(connections: Connections, start: ZoneStart) -> Terms | None:
     nobody has signed a start with it. Raises ArchiveError.
     """
     spec = await connections.spec(start.spec)
-    if start.campaign != campaign_id(spec.name) or start.area is not spec.area:
+    if campaign_refused(start, spec):
         return None
     begun = await connections.starts.begun(start.spec)
     if begun is None and await connections.starts.asked_for():

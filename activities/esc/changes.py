@@ -81,7 +81,7 @@ class EscWork(AreaWork):
         )
 
     async def refuse_unfounded(self, change: Change) -> None:
-        """Esc is turned off by a worker's own probe alone; nothing holds the way back."""
+        """Esc is turned off by a worker's own probe alone; nothing holds up the rollback."""
         if change.step is Step.COMMIT:
             await refuse_unprobed(self._connections, change)
 
@@ -106,7 +106,7 @@ class EscWork(AreaWork):
         return await self._turn_on_again(step)
 
     async def _turn_on_again(self, step: FencedStep) -> ChangeResult:
-        """The way back. Once the campaign's own change is over, whoever has turned it off since did so on
+        """The rollback. Once the campaign's own change is over, whoever has turned it off since did so on
         purpose: it stays off. Where it is on, nothing is left to send, and a refusal says no more than that.
         """
         nothing_left = ChangeResult(status=ChangeStatus.ANSWERED, reason="nothing was left to undo")
@@ -121,7 +121,7 @@ class EscWork(AreaWork):
         if result.status is ChangeStatus.REFUSED and gone:
             result = result.model_copy(update={"reason": text_of(gone), "final": True})
         elif result.status is ChangeStatus.REFUSED and await self._is_on(step):
-            # Answered, and not void: it counts as a way back that was made.
+            # Answered, and not void: it counts as a rollback that was made.
             result = nothing_left
         return await self._closed(step, result)
 

@@ -204,7 +204,7 @@ class EscActivities:
             if shows(await client.esc(target.scope, urgent=True)) != (off, alone):
                 return None
             if alone and not (message.answered and own is not None and own.answered):
-                # It looks so whether it is off or on: the way back is sent until it is answered.
+                # It looks so whether it is off or on: the rollback is sent until it is answered.
                 return Shown(reached=False, why=(Reason(code=ReasonCode.SECRET_ALONE),))
             if message.wanted:
                 await has_shown(self._connections, start, own)
@@ -226,7 +226,7 @@ class EscActivities:
         return Shown(reached=False, unchanged=True, why=(Reason(code=stays),))
 
     async def _is_undone(self, start: ZoneStart, own: OwnChange | None) -> None:
-        """It is on: nobody takes up what was sent before it was read, where a way back is on record, and what
+        """It is on: nobody takes up what was sent before it was read, where a rollback is on record, and what
         it undoes cannot come to show any more.
         """
         if own is None or not own.back or own.may_show:
@@ -239,7 +239,7 @@ class EscActivities:
     @named_failures
     @heartbeating
     async def watch(self, message: Watch) -> Watched:
-        """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
+        """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a rollback, as
         before?
         """
         return await unless_settled(self._connections, message, await self._watch(message))
@@ -303,7 +303,7 @@ class EscActivities:
     async def _watch_back(
         self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline
     ) -> Watched:
-        """After a way back: until the URLs answer as before, for as long as a change may take. Those of a
+        """After a rollback: until the URLs answer as before, for as long as a change may take. Those of a
         zone whose account has Edge Side Code off cannot: its own setting tells alone that it was undone.
         """
         clock, target = self._connections.clock, message.start.target.zone

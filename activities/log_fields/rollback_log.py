@@ -48,7 +48,7 @@ class RollbackLog:
     What no worker has signed whom the roots know does not count, and ArchiveCorrupt names it: without it
     nobody can tell the campaign's own from what others have made; an intent as well, where none that counts
     says what is left in. So is what says that a trail is over, where its worker's key was revoked since.
-    ``back``: for the way back, where a record counts also if its worker's key was revoked since.
+    ``back``: for the rollback, where a record counts also if its worker's key was revoked since.
     """
 
     def __init__(self, connections: Connections, start: ZoneStart, *, back: bool = False) -> None:

@@ -301,7 +301,7 @@ class LogFieldsActivities:
         return await sign_settled(self._connections, start, own, sign, enough=settled, through=False)
 
     async def _watch_back(self, message: Watch, client: ServiceClient) -> Watched:
-        """After a way back: whether it is undone still, of all that is on record as sent."""
+        """After a rollback: whether it is undone still, of all that is on record as sent."""
         start = message.start
         own = await own_commits(self._connections, start)
         _, still = await self._not_undone(client, start, await self._signed(message.prepared), own)

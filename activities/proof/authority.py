@@ -20,11 +20,11 @@ from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, leads_away, policy_by
-from edgeshift.authority.starts import start_of, starts_then, target_refused
+from edgeshift.authority.starts import campaign_refused, start_of, starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
-from edgeshift.model.fleet import Target, campaign_id
+from edgeshift.model.fleet import Target
 from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
@@ -239,11 +239,11 @@ class Authority:
         roots = self._current()
         if roots is None or not roots.signed:
             return
-        if start.area is not spec.area or start.campaign != campaign_id(spec.name):
-            raise NotSigned("it is of another campaign than its specification")
+        if why := campaign_refused(start, spec):
+            raise NotSigned(why)
         if change.step is Step.ROLL_BACK:
             asked = await self._asked(change, spec, now, again=again)
-            await self._refuse_way_back(change, asked, frozen, roots)
+            await self._refuse_rollback(change, asked, frozen, roots)
             return
         found = last_start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
         if isinstance(found, str):
@@ -271,7 +271,7 @@ class Authority:
                 raise NotSigned(why)
         await self._refuse_undecided(change, asked, found, roots, now)
 
-    async def _refuse_way_back(self, change: Change, asked: Asked, frozen: Targets, roots: Roots) -> None:
+    async def _refuse_rollback(self, change: Change, asked: Asked, frozen: Targets, roots: Roots) -> None:
         """Raises NotSigned where a rollback is of something that people had not started and agreed to.
         Nothing that was said or revoked since holds it back, nor does what anybody floods or damages.
         """
@@ -349,7 +349,7 @@ class Authority:
         """
         start, why = change.start, "nothing is on record that it would undo"
         unread: ArchiveError | None = None
-        # As of then: a worker's key that was revoked since keeps no way back.
+        # As of then: a worker's key that was revoked since holds up no rollback.
         async for _, record in self._recorded.each(Intent, intents_at(start.target.zone, start.area)):
             if isinstance(record, ArchiveError):
                 unread = record

@@ -7,11 +7,10 @@ from collections.abc import AsyncIterator, Callable
 from activities.proof.authority import Targets
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots
-from edgeshift.authority.starts import target_refused
+from edgeshift.authority.starts import campaign_refused, target_refused
 from edgeshift.authority.statements import StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
-from edgeshift.model.fleet import campaign_id
 
 NO_START = "no start of the campaign with this specification and this target was signed"
 
@@ -29,8 +28,8 @@ class BegunTargets:
         none of the targets of its signed start, whoever's key has signed that; or None. ``spec``: of
         ``start.spec``. Raises ArchiveError.
         """
-        if start.area is not spec.area or start.campaign != campaign_id(spec.name):
-            return "it is of another campaign than its specification"
+        if refused := campaign_refused(start, spec):
+            return refused
         why: str | None = NO_START
         async for statement in self._began_by(start.spec, spec):
             if statement is None:

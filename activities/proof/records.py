@@ -87,7 +87,7 @@ class WorkerRecords:
         return await self._archive.create_once(key, await self.bytes_of(key, document), lasting=lasting)
 
     async def create_own(self, key: str, document: BaseModel) -> bool:
-        """The same, where a way back rests on the record. Raises ArchiveCorrupt where one is there that does
+        """The same, where a rollback rests on the record. Raises ArchiveCorrupt where one is there that does
         not count: somebody has taken its name.
         """
         if await self.create(key, document):

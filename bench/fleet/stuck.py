@@ -43,7 +43,7 @@ from edgeshift.operations import (
 )
 from edgeshift.operations.signed import Pen
 from edgeshift.quota.leases import terms_of
-from edgeshift.rate_limit.slots import LONGEST_BLOCK, longest_without_a_book
+from edgeshift.rate_limit.slots import CLOCKS_APART, LEAD, LONGEST_BLOCK
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -262,7 +262,7 @@ class _Scene:
         slots once none of the earlier one's can be out.
         """
         await self._client.get_workflow_handle(quota_id(self._user)).terminate("measured")
-        until = longest_without_a_book(terms_of(self._spec.scaled()))
+        until = terms_of(self._spec.scaled()).block_length * (1 + LEAD) + CLOCKS_APART
         await asyncio.sleep(until + self._part.turns_for)
 
     async def _until(self, what: str, there: Callable[[CampaignSummary], bool]) -> CampaignSummary:

@@ -66,7 +66,7 @@ class Asked:
 
 
 def halted(asked: Asked, word: WordStatement | None) -> str | None:
-    """Why the campaign's last word keeps this step back, or None. Nothing keeps the way back."""
+    """Why the campaign's last word keeps this step back, or None. Nothing holds up the rollback."""
     if word is None or word.word == "resume" or asked.step is Step.ROLL_BACK:
         return None
     return f"the campaign was {'aborted' if word.word == 'abort' else 'paused'} by {word.by}"
@@ -76,7 +76,7 @@ def begun_again(
     asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots, now: datetime
 ) -> str | None:
     """Why nobody has had this attempt of the target begin, or None where somebody has, where it is the first
-    one, and of the way back. What was signed before the attempt before it sent anything began that one. It
+    one, and of the rollback. What was signed before the attempt before it sent anything began that one. It
     counts for this start alone, and for zones of the accounts alone that its author is limited to; also after
     its time, since the attempt has begun by then; and not before it.
     """

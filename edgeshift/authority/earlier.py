@@ -36,7 +36,7 @@ class Sent:
         return self.start or self.run, self.attempt
 
     def is_alike(self, other: Sent) -> bool:
-        """Whether the other one is of the same change, or its way back."""
+        """Whether the other one is of the same change, or its rollback."""
         if other.step not in (self.step, Step.ROLL_BACK.value):
             return False
         return other.digest == self.digest or other.fingerprint == self.fingerprint
@@ -46,7 +46,7 @@ class Sent:
 class Effective:
     """Something alike that was sent ``at`` a time and had an effect, or may have had one. ``ends``: when
     workers signed how a change by this proposal ended, to the second; of one that is sent itself, not of its
-    way back. ``seen``: whether it was watched to its end, as far as that is on record.
+    rollback. ``seen``: whether it was watched to its end, as far as that is on record.
     """
 
     sent: Sent

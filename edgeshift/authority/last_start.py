@@ -27,8 +27,8 @@ def last_start_of(
 
 
 def started_since(start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime) -> str | None:
-    """Why nothing rests on a start any more, or None: the campaign was started again by another file. The way
-    back is held up by nothing.
+    """Why nothing rests on a start any more, or None: the campaign was started again by another file. The
+    rollback is held up by nothing.
     """
     other = superseded_by(start, starts, roots, now)
     return (

@@ -36,7 +36,7 @@ from edgeshift.stores.archive_keys import NO_KEY, is_key, is_part, shown
 
 MOST = 2_000
 """Names that are looked at in one place. Where there are more, nothing there counts: somebody floods it. The
-way back looks at the oldest of them: where a commit was sent, there were no more.
+rollback looks at the oldest of them: where a commit was sent, there were no more.
 """
 
 EVERY_ZONE = "every-zone"

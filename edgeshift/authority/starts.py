@@ -1,4 +1,4 @@
-"""Which signed start a campaign goes by, and which targets were signed with it. Pure."""
+"""Which signed start a campaign goes by, and what is of it: messages, and targets. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from datetime import datetime
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.model.fleet import Target
+from edgeshift.messages import ZoneStart
+from edgeshift.model.fleet import Target, campaign_id
 
 
 def start_of(
@@ -32,7 +33,7 @@ def starts_then(
     spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots
 ) -> list[Attested] | str:
     """The signed starts of the campaign with this specification that counted when they were given; or why
-    there is none. A key that was revoked since, and a start's end, hold no way back.
+    there is none. A key that was revoked since, and a start's end, hold up no rollback.
     """
     why, found, roots = _no_start(spec), list[Attested](), roots.forgiving
     for said in starts:
@@ -59,6 +60,15 @@ def _starts(said: Attested, spec: CampaignSpec, digest: str | None) -> bool:
         and statement.area is spec.area
         and statement.service == spec.service.base_url
     )
+
+
+def campaign_refused(start: ZoneStart, spec: CampaignSpec) -> str | None:
+    """Why a message is not of the campaign whose specification it names, ``spec``; or None. Whoever can reach
+    Temporal names any: by that of another campaign its times, targets and decisions would count for this one.
+    """
+    if start.area is spec.area and start.campaign == campaign_id(spec.name):
+        return None
+    return "it is of another campaign than its specification"
 
 
 def target_refused(

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from edgeshift.campaign_file.options import field_at, keys_at, model_at, options
-from edgeshift.model.validators import RIGHT, WHOLE, Where, place_of
+from edgeshift.model.validators import QUOTED, RIGHT, WHOLE, Where, place_of
 
 MAY_BE_SECRET = frozenset(
     {
@@ -79,14 +79,14 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
     subject = _subject(where, value)
     wanted = {
         "string_type": "a text" + (" (in quotes)" if isinstance(value, (int, float)) else ""),
-        "bool_type": "true or false",
-        "bool_parsing": "true or false",
+        "bool_type": "true or false" + (" (without quotes)" if value in ("true", "false") else ""),
         "int_type": "a whole number",
         "int_parsing": "a whole number",
         "int_from_float": "a whole number",
         "float_type": "a number",
         "float_parsing": "a number",
         "finite_number": "a number",
+        QUOTED: "a number (without quotes)",
         "tuple_type": "a list",
         "list_type": "a list",
         "model_type": f"a mapping with the keys {', '.join(keys_at(where))}",

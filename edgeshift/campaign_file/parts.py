@@ -23,7 +23,7 @@ from edgeshift.model.addresses import is_reference, safe_webhook, web_or_referen
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.redacted_path import redacted_path
-from edgeshift.model.validators import NUMBER, UP, Part, listed_once, refuse, right
+from edgeshift.model.validators import NUMBER, TRUTH, UP, Part, listed_once, refuse, right
 from edgeshift.model.zone_names import goes_by
 
 
@@ -32,7 +32,7 @@ class TargetSpec(Part):
     identifier.
     """
 
-    all: bool = Field(
+    all: Annotated[bool, TRUTH] = Field(
         default=False, description="Every zone that the credentials can see; then include stays empty."
     )
     include: tuple[str, ...] = Field(default=(), description="Zones to change, by name or identifier.")
@@ -99,11 +99,11 @@ class ValidationSpec(Part):
 class ConsentSpec(Part):
     """What the campaign may do beyond the ordinary. Each is asked for by name; none is given by default."""
 
-    delete_uri_overrides: bool = Field(
+    delete_uri_overrides: Annotated[bool, TRUTH] = Field(
         default=False,
         description="Delete URI overrides that block a zone; archived first, signed off first.",
     )
-    enforce_validation: bool = Field(
+    enforce_validation: Annotated[bool, TRUTH] = Field(
         default=False, description="Let the new WAF block before anyone agreed to its rules."
     )
     unprotected: tuple[str, ...] = Field(

@@ -78,7 +78,10 @@ VERBS: dict[str, Verb] = {
     "simulator": Verb("simulator", "simulator", "Run the simulated service.", SERVE),
     "fleet": Verb("fleet", "app", "Generate and check fleet files for the simulator.", SERVE),
 }
-"""Every verb. A module is imported only when its verb is called, so that help stays quick."""
+"""Every verb. A module is imported only when its verb is called, so that help stays quick. That is why the
+two of one area, ``export`` and ``esc``, are named here as well: an area that brought its own would be loaded
+for help, and for whatever verb is called.
+"""
 
 THERE = frozenset(name for name, verb in VERBS.items() if verb.panel in (RUN, DECIDE, LOOK)) | {"doctor"}
 """The verbs that ask a Temporal or an archive."""

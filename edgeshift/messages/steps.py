@@ -87,7 +87,7 @@ class ChangeResult(Message):
     why. ``damaged``: what the archive holds, and it cannot be judged without, cannot be read: the reason
     names it. ``stands``: nothing was sent, and nothing was seen that speaks against what was
     signed: it is tried again as it is, and the zone is not read for it. ``full``: the roots let no more
-    commits through for now, which it waits for. ``settled``: what a way back would undo was seen to its end,
+    commits through for now, which it waits for. ``settled``: what a rollback would undo was seen to its end,
     with this archived record.
     """
 

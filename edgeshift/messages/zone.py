@@ -70,7 +70,7 @@ class Prepared(Message):
     ``covered``: digest of the list of the zones that an account stands for. ``begun``: a part of the change
     was made, and has to be taken back where it cannot go on. ``causes``: the codes that the verdict rests on;
     each case for support has a ticket. ``why``: these with their facts, and what else stands in the way;
-    ``reasons``: the same as text. ``way_back``: this attempt has sent the way back of the change,
+    ``reasons``: the same as text. ``way_back``: this attempt has sent the rollback of the change,
     before its workflow was reset. ``read_at``: when the reading began, where that is known.
     """
 

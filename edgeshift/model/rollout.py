@@ -15,6 +15,11 @@ REST = "rest"
 """The name of the wave of all zones that the waves of a file leave over."""
 
 
+def wave_begins(name: str) -> str:
+    """What a campaign notes when its next wave begins; whoever shows that otherwise leaves the note out."""
+    return f"wave {name!r} begins"
+
+
 class WaveSpec(Part):
     """One wave as a person writes it: a number of zones or a percentage of all; the last one may say
     neither.

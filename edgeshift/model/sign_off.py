@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import Duration
-from edgeshift.model.validators import NUMBER, Part, Trouble, listed_once
+from edgeshift.model.validators import NUMBER, TRUTH, Part, Trouble, listed_once
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """SHA-256 in lower-case hexadecimal."""
@@ -81,7 +81,9 @@ class SignOffPolicy(Part):
     required: Annotated[int, Field(ge=1, le=10), NUMBER] = Field(
         default=1, description="How many approvers must approve."
     )
-    four_eyes: bool = Field(default=False, description="Whoever started the campaign cannot approve.")
+    four_eyes: Annotated[bool, TRUTH] = Field(
+        default=False, description="Whoever started the campaign cannot approve."
+    )
     expires_after: Duration = Field(
         default=timedelta(days=14),
         description="How long a zone waits before it goes on hold (`reopen` restarts it).",

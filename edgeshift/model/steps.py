@@ -16,7 +16,7 @@ class Step(StrEnum):
 
 
 UNSIGNED = frozenset({Step.VALIDATE, Step.SET_SECRET, Step.ROLL_BACK})
-"""Steps without a sign-off: those that come before it, and the way back."""
+"""Steps without a sign-off: those that come before it, and the rollback."""
 
 BEFORE_SIGN_OFF = frozenset({Step.VALIDATE, Step.SET_SECRET})
 """Steps that a target asks a permit for before anybody has seen its proposal."""

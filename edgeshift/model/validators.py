@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict, ValidationError
 from pydantic.config import JsonDict
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -81,13 +81,26 @@ def _no_truth(value: object) -> object:
         raise PydanticCustomError(
             "rule", "is true; it must be a number" if value else "is false; it must be a number"
         )
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            # Of another text pydantic says which kind of number is right.
+            return value
+        raise PydanticCustomError(QUOTED, "it is a text; it must be a number without quotes")
     return value
 
 
+QUOTED = "number_in_quotes"
+"""The type of the error of a number that is written as a text."""
+
 NUMBER = BeforeValidator(_no_truth)
-"""Refuses true and false, which Python counts as 1 and 0. In an annotation it stands after the limits of the
-number, so that these reach the JSON schema.
+"""Refuses true and false, which Python counts as 1 and 0, and numbers in quotes, as the JSON schema does. In
+an annotation it stands after the limits of the number, so that these reach the JSON schema.
 """
+
+TRUTH = Strict()
+"""Takes true and false alone, as the JSON schema does: ``yes`` is a text in YAML 1.2, and 1 a number."""
 
 
 def at_least(least: timedelta) -> Callable[[timedelta], timedelta]:

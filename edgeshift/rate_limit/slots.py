@@ -160,11 +160,6 @@ def begun_again(terms: PaceTerms, now: float) -> SlotBook:
     return SlotBook(terms=terms, now=now, opens_at=open_until)
 
 
-def longest_without_a_book(terms: PaceTerms) -> float:
-    """Seconds for which nothing is handed out after a state was lost, at most."""
-    return _Grid(terms).length * (1 + LEAD) + CLOCKS_APART
-
-
 def bounded(book: SlotBook, now: float) -> SlotBook:
     """The state as an earlier run has left it, or as somebody has made it up: no later than now, and stopped
     no longer than by a word of now.

@@ -61,11 +61,6 @@ class RulesetCalls(Caller):
         call = Call("rulesets.delete", "DELETE", _path(zone_id, ruleset_id), write=True)
         await self._envelope(call, before_send=before_send)
 
-    async def ruleset_versions(self, zone_id: str, ruleset_id: str) -> list[Ruleset]:
-        """The versions of a ruleset, without their rules, in the service's order."""
-        path = f"{_path(zone_id, ruleset_id)}/versions"
-        return await self._many(Call("rulesets.versions.list", "GET", path), Ruleset)
-
     async def ruleset_version(
         self, zone_id: str, ruleset_id: str, version: int, *, urgent: bool = False
     ) -> Ruleset:

@@ -19,10 +19,13 @@ from edgeshift.views.words import one_line, short, word
 
 @dataclass
 class Context:
-    """What has been told so far. ``waiting``: digests that wait for a sign-off now, and what each is of."""
+    """What has been told so far. ``waiting``: digests that wait for a sign-off now, and what each is of, for
+    people; ``proposal``: that of the proposal among them.
+    """
 
     attempt: Attempt
     waiting: dict[str, str] = field(default_factory=dict)
+    proposal: str = ""
     area: Area = DEFAULT_AREA
     policy: SignOffPolicy | None = None
     started_by: str = ""
@@ -97,6 +100,7 @@ def tell_proposed(context: Context, entry: Entry, came: Mapping[str, Any]) -> No
     if came.get("proposal"):
         entry.objects["proposal"] = str(came["proposal"])
     context.waiting = {fingerprint: "the fingerprint", digest: "the proposal"}
+    context.proposal = digest
     waits = "a permit" if step in BEFORE_SIGN_OFF else f"the sign-off of {short(digest)}"
     context.attempt.doing = f"waiting for {waits}"
 

@@ -91,6 +91,7 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     what = area_of(context.area).sent.get(step) or word(step, context.area) or "a change"
     digest, fingerprint = str(given.get("digest") or ""), str(given.get("fingerprint") or "")
     context.waiting |= {fingerprint: "the fingerprint", digest: "the proposal"}
+    context.proposal = context.proposal or digest
     counting = [item for item in parts(given, "decisions") if item.get("digest") in (digest, fingerprint)]
     counting = [item for item in counting if not context.refused(item)]
     # The same word may come twice, for the proposal and for its fingerprint, where the two are the same.

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from edgeshift.campaign.target_states import AWAITING_WORDS
 from edgeshift.messages import Book, CampaignSummary
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
+from edgeshift.model.rollout import wave_begins
 from edgeshift.model.sign_off import Decision
 from edgeshift.views.chosen import as_chosen
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
@@ -141,7 +142,7 @@ def changed_lines(
                 )
     noted = set(before.notes) if before else set()
     # That a wave begins has just been said, with its size.
-    begun = {f"wave {wave.name!r} begins" for wave in now.waves}
+    begun = {wave_begins(wave.name) for wave in now.waves}
     # Of a long one, its beginning is published.
     fresh = [note for note in now.notes if not note.startswith(tuple(noted))]
     lines += [f"note: {one_line(note)}" for note in fresh if _TIME.sub("", note) not in begun]

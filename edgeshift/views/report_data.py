@@ -143,7 +143,7 @@ def _totals(source: Source) -> list[PlaceCount]:
         others = [(one, zones) for one, zones in looks.items() if one.mark != item.mark]
         if others:
             item.mark = others[0][0].mark
-            more = sorted(f"{zones:,} {one.label.removeprefix(item.label + ', ')}" for one, zones in others)
+            more = sorted(f"{zones:,} {one.beside}" for one, zones in others)
             item.label += f" ({', '.join(more)})"
     return found
 

@@ -59,7 +59,6 @@ class Teller:
     def __init__(self, run: Run, attempt: Attempt, area: Area = DEFAULT_AREA) -> None:
         self._run = run
         self._attempt = attempt
-        self._by_id = {event.id: event for event in run.events}
         self._answers: dict[int, list[Event]] = {}
         for event in run.events:
             if event.refers is not None:

@@ -49,13 +49,16 @@ STYLES = {
 
 @dataclass(frozen=True)
 class Look:
-    """How a place appears: its word, its mark (also in plain ASCII), its kind, its rank in lists."""
+    """How a place appears: its word, its mark (also in plain ASCII), its kind, its rank in lists. ``beside``:
+    what the word says of some of the targets there, beside where they are.
+    """
 
     label: str
     mark: str
     ascii: str
     kind: Kind
     rank: int = 50
+    beside: str = ""
 
     @property
     def style(self) -> str:
@@ -132,9 +135,9 @@ def look_ended(place: str, area: Area | None, causes: Iterable[Reason], *, unrea
     """
     appears = look(place, area)
     if appears.kind is Kind.DONE and unverified(causes, area):
-        return _unticked(appears, ", not verified")
+        return _unticked(appears, "not verified")
     if unread and maybe_unverified(place, area):
-        return _unticked(appears, ", not read")
+        return _unticked(appears, "not read")
     return appears
 
 
@@ -147,7 +150,8 @@ def look_of_many(place: str, area: Area | None) -> Look:
 
 
 def _unticked(appears: Look, more: str = "") -> Look:
-    return replace(appears, label=f"{appears.label}{more}", mark="○", ascii="/")
+    label = f"{appears.label}, {more}" if more else appears.label
+    return replace(appears, label=label, beside=more, mark="○", ascii="/")
 
 
 def word(name: str, area: Area) -> str:

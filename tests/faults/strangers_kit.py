@@ -136,7 +136,7 @@ async def in_flight(a: Attack, name: str = "in-flight", step: Step = Step.COMMIT
 
 
 async def way_back(a: Attack, prepared: Prepared) -> Change:
-    """A way back of what was sent, under a permit of a stranger's own."""
+    """A rollback of what was sent, under a permit of a stranger's own."""
     return Change(
         start=await a.started_with(),
         step=Step.ROLL_BACK,

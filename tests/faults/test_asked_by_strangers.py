@@ -187,7 +187,7 @@ async def test_a_zone_that_the_campaign_has_migrated_is_not_signed_as_found_so(
 async def test_a_commit_that_may_still_show_is_not_closed_while_esc_is_on(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """Nobody has sent a way back: that esc is on says nothing of what is in flight."""
+    """Nobody has sent a rollback: that esc is on says nothing of what is in flight."""
     more = {"esc": {**LONG, "effect_limit": "1h"}}
     async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, **more) as stage:
         await stage.waits("a")

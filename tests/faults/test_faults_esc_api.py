@@ -1,4 +1,4 @@
-"""Faults of the service at the calls of an account, and at a way back; tests/harness has those of zones."""
+"""Faults of the service at the calls of an account, and at a rollback; tests/harness has those of zones."""
 
 from __future__ import annotations
 

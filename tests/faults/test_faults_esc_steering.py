@@ -247,14 +247,14 @@ async def test_a_change_is_not_taken_back_because_the_roots_keep_it_from_being_l
 async def test_a_scope_that_is_reset_while_its_way_back_is_on_the_wire_sees_it_through(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """The new run reads it as off and finds its own way back in the archive: it does not take the change up
-    again. A setting that shows the secret alone does not tell, so the way back is sent once more.
+    """The new run reads it as off and finds its own rollback in the archive: it does not take the change up
+    again. A setting that shows the secret alone does not tell, so the rollback is sent once more.
     """
     async with esc_stage(temporal_client, tmp_path, esc_zone("a", worse=True), begin=False, **ESC) as stage:
         await stage.play.control.send("POST", "faults", SLOW_BACK)
         await stage.play.begin()
         await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
-        await eventually(partial(_intends, stage, "a", b'"roll_back"'), 30, "the way back is on the wire")
+        await eventually(partial(_intends, stage, "a", b'"roll_back"'), 30, "the rollback is on the wire")
         handle = stage.play.zone(stage.name("a"))
         assert await reset(stage.play.client, handle, (await tasks(handle))[0])
         result = await asyncio.wait_for(stage.play.zone(stage.name("a")).result(), 100)
@@ -330,7 +330,7 @@ async def test_a_way_back_that_nothing_came_of_is_taken_up_by_the_next_attempt(
         fault = await stage.play.control.send("POST", "faults", refused)
         await stage.play.begin()
         await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
-        await eventually(partial(_tried_back, stage, "a", 2), 60, "the way back is tried again")
+        await eventually(partial(_tried_back, stage, "a", 2), 60, "the rollback is tried again")
         await stage.play.zone(stage.name("a")).terminate("by hand")
         await stage.finish(200)
         await asyncio.sleep(stage.play.spec.scaled().section(EscSpec).effect_limit.total_seconds())
@@ -350,7 +350,7 @@ async def _tried_back(stage: Stage, short: str, times: int) -> bool:
 async def test_a_way_back_that_one_reading_shows_is_not_believed(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """The DELETE was lost and one answer says that esc is on: it is asked again, and the way back goes on."""
+    """The DELETE was lost and one answer says that esc is on: it is asked again, and the rollback goes on."""
     quiet = esc_zone("a", worse=True, esc={"behaviours": []})
     async with esc_stage(
         temporal_client, tmp_path, quiet, begin=False, request_limit="1s500ms", **LONG
@@ -358,7 +358,7 @@ async def test_a_way_back_that_one_reading_shows_is_not_believed(
         await stage.fault("hang", "esc.delete", "a", effect="before")
         await stage.play.begin()
         await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
-        await eventually(partial(_tried_back, stage, "a", 1), 60, "the way back is tried")
+        await eventually(partial(_tried_back, stage, "a", 1), 60, "the rollback is tried")
         await stage.fault("wrong_types", "esc.get", "a", replace={"/always": False})
         await stage.finish(200)
         assert await stage.outcome("a") is ZoneOutcome.ROLLED_BACK

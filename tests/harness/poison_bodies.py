@@ -192,7 +192,6 @@ MEETINGS: dict[str, Meeting] = {
     "config": _of(lambda client, zone, known: read_configuration(client, zone)),
     "runs": _of(lambda client, zone, known: runs(client, zone, BODY)),
     "job": _of(lambda client, zone, known: client.log_job(zone.id, known["job"])),
-    "ruleset-versions": _of(lambda client, zone, known: client.ruleset_versions(zone.id, known["ruleset"])),
     "put-entry-point": _of(lambda client, zone, known: client.put_entry_point(zone.id, BODY, "validation")),
     "delete-override": _of(lambda client, zone, known: client.delete_waf_override(zone.id, "a" * 32)),
     "put-ruleset": _of(

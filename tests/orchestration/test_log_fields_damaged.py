@@ -1,4 +1,4 @@
-"""A record of what a campaign has written, damaged in the archive before its way back: nobody can tell then
+"""A record of what a campaign has written, damaged in the archive before its rollback: nobody can tell then
 what is the campaign's own, and the zone does not end as if it had been taken back.
 """
 
@@ -103,7 +103,7 @@ async def test_a_watched_zone_whose_intents_count_no_more_is_unknown(
 async def test_a_zone_whose_intents_count_no_more_is_not_called_rolled_back(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of the second attempt; the first one's let the way back through, and were seen to their end. A
+    """Those of the second attempt; the first one's let the rollback through, and were seen to their end. A
     stranger has taken the rules out: the log job still lists what the campaign added.
     """
     monkeypatch.setattr("workflows.reversible.MOST_TRIES_BACK", 2)
@@ -115,7 +115,7 @@ async def test_a_zone_whose_intents_count_no_more_is_not_called_rolled_back(
         await play.until(lambda found: found.places.get("rolled_back") == 1)
         await play.again("reopen", NAME)
         await play.zone_until(NAME, lambda found: found.attempt == 2)
-        # Statements are told to the second: one of the same second as the way back may be of before it.
+        # Statements are told to the second: one of the same second as the rollback may be of before it.
         await asyncio.sleep(1)
         await committed(play)
         await written_over(play, 2)

@@ -293,7 +293,7 @@ async def test_a_zone_without_a_job_gets_one_and_its_address_is_nowhere(
 async def test_a_job_of_another_dataset_stays_on_though_it_has_the_name_of_ours(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The way back turns off the one that was created, and counts as made with the other one on."""
+    """The rollback turns off the one that was created, and counts as made with the other one on."""
     variable = f"EDGESHIFT_TEST_{uuid.uuid4().hex[:8].upper()}"
     monkeypatch.setitem(os.environ, variable, "r2://{zone}/logs")
     terms = {"job": {"destination": f"env:{variable}"}, "unverified": "roll_back"}

@@ -213,7 +213,7 @@ async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_
         lost = {"kind": "server_error", "status": 500, "effect": "before", "times": 1}
         await play.control.send("POST", "faults", {**lost, "match": {"call": "rulesets.put", "nth": 2}})
         await play.sign_zone(half(play))
-        # What was not answered may be on the wire for as long as a request may take, also on the way back.
+        # What was not answered may be on the wire for as long as a request may take, also on the rollback.
         outcome, reason = await ended(play, 200)
         assert all(one["fired"] for one in (await play.control.get("faults"))["faults"])
         assert outcome is (ZoneOutcome.SETTLED if resend else ZoneOutcome.ROLLED_BACK), reason
@@ -231,7 +231,7 @@ WRONG: dict[str, dict[str, Any]] = {
 async def test_one_wrong_answer_does_not_show_a_lost_way_back_as_undone(
     client: Client, tmp_path: Path, call: str
 ) -> None:
-    """The way back never reached the service, and the next reading lacks the ruleset once: the way back is
+    """The rollback never reached the service, and the next reading lacks the ruleset once: the rollback is
     sent again.
     """
     terms = {**SPEC, "log_fields": {**SPEC["log_fields"], "unverified": "roll_back"}}
@@ -246,7 +246,7 @@ async def test_one_wrong_answer_does_not_show_a_lost_way_back_as_undone(
             book = (await play.control.get("faults"))["faults"]
             return any(one["id"] == booked["id"] and one["fired"] for one in book)
 
-        await eventually(is_lost, 60, "the way back is lost")
+        await eventually(is_lost, 60, "the rollback is lost")
         # It is looked for once by the step itself, and then by what settles the zone.
         wrong = {**WRONG[call], "times": 1, "match": {"call": call, "nth": 2}}
         await play.control.send("POST", "faults", wrong)

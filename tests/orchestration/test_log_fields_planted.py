@@ -82,7 +82,7 @@ async def test_planted_rules_are_never_put(client: Client, tmp_path: Path, ahead
 
 
 async def test_a_log_job_that_nobody_signed_is_not_turned_off(client: Client, tmp_path: Path) -> None:
-    """The way back turns off the job that the campaign made, by the name that was signed."""
+    """The rollback turns off the job that the campaign made, by the name that was signed."""
     zone = {"name": NAME, "plan": "enterprise", "logs": {"jobs": [JOB]}}
     async with scene(client, tmp_path, fleet_of(zone), **SPEC) as play:
         await waits(play)

@@ -25,13 +25,13 @@ from edgeshift.testbed.stack import (
     StackError,
     StackPaths,
     paths,
-    read_stack_file,
     reserved_ports,
     stack,
 )
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import credential_specs
 from tests.kit.processes import children, until_gone
+from tests.kit.stack_file import read_stack_file
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack(85)]
 

@@ -169,7 +169,7 @@ async def test_a_flooded_zone_that_hears_nothing_goes_on_in_a_new_run(temporal_c
 async def test_a_permit_counts_as_taken_back_once_nothing_can_be_sent(
     temporal_client: Client, using: int, waits: bool
 ) -> None:
-    """A campaign that was reset does not know of the permit in use. The way back holds no pause up."""
+    """A campaign that was reset does not know of the permit in use. The rollback holds no pause up."""
     async with zone(temporal_client, BusyZone, using) as (handle, told):
         await handle.signal("revoke", Revoke(campaign_run="r", number=FLOODING))
         if waits:

@@ -1,4 +1,4 @@
-"""The measurements' own rules: what counts as a gap, as found and as mapped, and how long a way back took."""
+"""The measurements' own rules: what counts as a gap, as found and as mapped, and how long a rollback took."""
 
 from __future__ import annotations
 

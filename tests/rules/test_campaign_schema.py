@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from pydantic import ValidationError, create_model
 from ruamel.yaml import YAML
 
 from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
@@ -114,6 +115,37 @@ def inside(found: dict[str, Any]) -> dict[str, Any]:
     return inside(next(choice for choice in choices if choice and "$ref" in choice))
 
 
+def test_no_option_takes_a_number_or_a_truth_as_a_text() -> None:
+    """Those of the areas too: where the schema has an integer, a number or a boolean, one is wanted."""
+    seen = set()
+    for option in options():
+        said = described(option.path)
+        kinds = {choice.get("type") for choice in (said, *said.get("anyOf", ()))}
+        field: Any = (option.field.annotation, option.field)
+        for kind in kinds & {"integer", "number", "boolean"}:
+            with pytest.raises(ValidationError):
+                create_model("One", value=field)(value="true" if kind == "boolean" else "20")
+            seen.add(kind)
+    assert seen == {"integer", "number", "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('window: "20"', "3:1: window: is '20'; it must be a number (without quotes)"),
+        ('time_scale: "many"', "3:1: time_scale: is 'many'; it must be a number"),
+        ("sign_off: {four_eyes: yes}", "3:12: sign_off.four_eyes: is 'yes'; it must be true or false"),
+        ("sign_off: {four_eyes: 1}", "3:12: sign_off.four_eyes: is 1; it must be true or false"),
+        ('sign_off: {four_eyes: "true"}', "is 'true'; it must be true or false (without quotes)"),
+    ],
+)
+def test_a_text_in_place_of_a_number_or_a_truth_is_told_with_its_place(text: str, said: str) -> None:
+    """And with what would be right."""
+    with pytest.raises(CampaignFileError) as found:
+        parse_campaign(f"{SMALL}{text}\n")
+    assert str(found.value).endswith(said)
+
+
 def test_durations_are_written_as_people_write_them() -> None:
     """In what is right, and as defaults."""
     assert described("service.patience")["default"] == "1h"
@@ -129,6 +161,11 @@ def test_durations_are_written_as_people_write_them() -> None:
         "window: 0\n",
         "window: true\n",
         "window: 2.5\n",
+        'window: "20"\n',
+        'time_scale: "60"\n',
+        "consents: {enforce_validation: yes}\n",
+        "sign_off: {four_eyes: 1}\n",
+        'waves: [{percent: "5"}]\n',
         "area: cdn\n",
         "sweep: often\n",
         "sweep: -3\n",

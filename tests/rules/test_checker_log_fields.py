@@ -348,7 +348,7 @@ def test_what_somebody_takes_out_over_our_version_stays_out() -> None:
 
 
 def test_taking_out_what_was_added_needs_no_sign_off_and_no_campaign_that_runs() -> None:
-    """The way back, while paused: the rule out, or off as it was before, and the job as it was."""
+    """The rollback, while paused: the rule out, or off as it was before, and the job as it was."""
     back = request(25, "logpush.jobs.update", log_job={"id": 1, "sent": JOB, "before": AFTER, "after": JOB})
     for before in ([FOREIGN], [FOREIGN, OFF]):
         seen = with_requests(put(24, 3, *before), back).model_copy(

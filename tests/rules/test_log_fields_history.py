@@ -279,7 +279,7 @@ def test_an_undisturbed_put_is_left_alone() -> None:
 
 
 def test_a_write_with_the_mark_of_an_earlier_campaign_is_not_taken_for_ours() -> None:
-    """Our way back restores the mark that our rule had before us. Somebody who had read it then writes it
+    """Our rollback restores the mark that our rule had before us. Somebody who had read it then writes it
     too: what he wrote is seen to be replaced, and put again.
     """
     service = Ruleset()
@@ -298,7 +298,7 @@ def test_a_write_with_the_mark_of_an_earlier_campaign_is_not_taken_for_ours() ->
     assert [item["ref"] for item in found.put or ()] == ["a", OUR_REF, "late"]
 
 
-@pytest.mark.parametrize("back", [False, True], ids=["commit", "way back"])
+@pytest.mark.parametrize("back", [False, True], ids=["commit", "rollback"])
 def test_what_was_written_between_two_writes_of_ours_over_one_version_holds(back: bool) -> None:
     """The first one showed late, so that the same was sent again over the same version; somebody has built on
     the first one meanwhile.

@@ -9,6 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from edgeshift.rate_limit.slots import (
+    CLOCKS_APART,
+    LEAD,
     LONGEST_BLOCK,
     MOST_SLOTS,
     Lease,
@@ -16,7 +18,6 @@ from edgeshift.rate_limit.slots import (
     begun_again,
     block,
     lease,
-    longest_without_a_book,
     with_terms,
 )
 from edgeshift.rate_limit.terms import MOST_REQUESTS, Lane, PaceTerms
@@ -44,6 +45,11 @@ requests = st.lists(
 
 def slots(now: float, given: Lease) -> list[float]:
     return [now + given.first_in + number * given.interval for number in range(given.count)]
+
+
+def longest_without_a_book(terms: PaceTerms) -> float:
+    """Seconds without any slot after a state was lost, at most; a block is rounded to microseconds."""
+    return (terms.block_length + 1e-6) * (1 + LEAD) + CLOCKS_APART
 
 
 def busiest(times: list[float], window: float) -> int:

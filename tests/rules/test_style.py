@@ -52,6 +52,17 @@ def test_no_text_has_a_word_that_style_replaces(package: str) -> None:
     assert found + pages == []
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_and_comments_say_rollback_too(package: str) -> None:
+    """Here the word has taken the place of the other one in the code as well."""
+    found = [
+        str(file.relative_to(ROOT))
+        for file in sorted((ROOT / package).rglob("*.py"))
+        if re.search(r"\bways?[\s#]+back\b", file.read_text(encoding="utf-8"), re.IGNORECASE)
+    ]
+    assert found == []
+
+
 def test_no_page_has_a_word_that_style_replaces() -> None:
     """But those that are about words."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

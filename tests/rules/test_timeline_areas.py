@@ -1,4 +1,4 @@
-"""The timelines of esc and log-fields: probes, looks, ways back, zones held with their account."""
+"""The timelines of esc and log-fields: probes, looks, rollbacks, zones held with their account."""
 
 from __future__ import annotations
 

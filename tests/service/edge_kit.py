@@ -6,15 +6,24 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 
-from edgeshift.testbed.simulator.fleet_edge import EscBehaviour, EscScope, OriginFailure, ZoneEdge, ZoneEsc
+from edgeshift.testbed.simulator.fleet_edge import (
+    EscBehaviour,
+    EscKind,
+    EscScope,
+    OriginFailure,
+    ZoneEdge,
+    ZoneEsc,
+)
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetUser, FleetZone
 from tests.service.simulated import Caller, MovableTime, simulated
 
 BEFORE = datetime(2023, 10, 1, 12, tzinfo=UTC)
+
+ESC_KINDS: tuple[EscKind, ...] = get_args(EscKind)
 
 BEHAVIOURS: dict[str, dict[str, Any]] = {
     "redirect": {"kind": "redirect", "path": "/old/*", "to": "https://new.example/", "status": 301},

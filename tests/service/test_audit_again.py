@@ -52,7 +52,7 @@ async def test_a_request_under_the_file_of_before_does_not_hold(
 
 
 async def test_a_rollback_holds_all_the_same(tmp_path: Path) -> None:
-    """The way back is held up by nothing."""
+    """The rollback is held up by nothing."""
     done = await audited(tmp_path)
     await begun_again(done, OTHER, timedelta(hours=1))
     await done.send(done.zones[0], "back", step=Step.ROLL_BACK.value, at=SENT + timedelta(hours=2))

@@ -48,7 +48,7 @@ async def approved(done: Audited, hours: float) -> None:
 
 
 async def was_rolled_back(done: Audited) -> None:
-    """The way back was sent."""
+    """The rollback was sent."""
     await done.send(done.zones[0], "back", step=Step.ROLL_BACK.value, at=later(1))
 
 
@@ -138,7 +138,7 @@ async def test_an_attempt_that_no_campaign_counts_does_not_hold(attempt: int, do
 
 
 async def test_a_step_that_nobody_signs_needs_a_word_too(done: Audited) -> None:
-    """A validation of a second attempt; not the way back of one."""
+    """A validation of a second attempt; not the rollback of one."""
     await done.send(done.zones[0], "v", step=Step.VALIDATE.value, attempt=2, at=later(3))
     await done.send(done.zones[1], "back", step=Step.ROLL_BACK.value, attempt=2, at=later(3))
     found = done.prove(await done.export()).findings
@@ -146,7 +146,7 @@ async def test_a_step_that_nobody_signs_needs_a_word_too(done: Audited) -> None:
 
 
 async def test_what_came_to_nothing_uses_nothing(done: Audited) -> None:
-    """A way back that was not sent, and a commit that the service refused, of which the next one was sent."""
+    """A rollback that was not sent, and a commit that the service refused, of which the next one was sent."""
     of = done.zones[0]
     await done.send(of, "back", step=Step.ROLL_BACK.value, at=later(1), nothing=NOT_SENT)
     await done.send(of, "p-3", at=later(2), nothing=REFUSED)

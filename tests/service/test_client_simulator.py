@@ -151,8 +151,6 @@ async def test_rulesets_make_a_round_trip(tmp_path: Path) -> None:
         listed = await client.rulesets(zone)
         assert made.id in [item.id for item in listed]
         assert all(item.rules is None for item in listed)
-        versions = await client.ruleset_versions(zone, made.id)
-        assert {item.version for item in versions} >= {changed.version}
         earlier = await client.ruleset_version(zone, made.id, int(made.version or 0))
         assert not earlier.rules
         assert (await client.ruleset(zone, made.id)).raw == changed.raw

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from edgeshift.testbed.simulator.fleet_edge import ESC_KINDS, OriginFailure, ZoneEdge
-from tests.service.edge_kit import EdgeCaller, edge, edge_fleet
+from edgeshift.testbed.simulator.fleet_edge import OriginFailure, ZoneEdge
+from tests.service.edge_kit import ESC_KINDS, EdgeCaller, edge, edge_fleet
 from tests.service.simulated import Json
 
 OFF = "disable_esc=the-secret"

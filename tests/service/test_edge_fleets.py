@@ -18,11 +18,11 @@ from edgeshift.cli.errors import CommandError
 from edgeshift.cli.fleet import app
 from edgeshift.testbed.simulator.edge.origin import known_paths
 from edgeshift.testbed.simulator.expressions import wildcard_pattern
-from edgeshift.testbed.simulator.fleet_edge import ESC_KINDS, ZoneEdge, ZoneEsc
+from edgeshift.testbed.simulator.fleet_edge import ZoneEdge, ZoneEsc
 from edgeshift.testbed.simulator.fleet_file import FleetFileError, dump_fleet, load_fleet
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.testbed.stack.paths import StackPaths
-from tests.service.edge_kit import edge
+from tests.service.edge_kit import ESC_KINDS, edge
 
 RUN = CliRunner()
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from edgeshift.testbed.simulator.fleet_edge import EDGE_FEATURES, ESC_KINDS, EscBehaviour
-from tests.service.edge_kit import BEHAVIOURS, edge
+from edgeshift.testbed.simulator.fleet_edge import EDGE_FEATURES, EscBehaviour
+from tests.service.edge_kit import BEHAVIOURS, ESC_KINDS, edge
 from tests.service.simulated import Json
 
 

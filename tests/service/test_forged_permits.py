@@ -167,7 +167,7 @@ async def test_nothing_is_given_up_for_targets_that_nobody_has_signed(tmp_path: 
 async def test_permits_that_never_were_do_not_fill_a_zone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each step of the zone would read them all, and its way back has half a minute for that."""
+    """Each step of the zone would read them all, and its rollback has half a minute for that."""
     monkeypatch.setattr("activities.change.intents.MOST_OF_A_ZONE", 20)
     async with guarded(tmp_path) as door:
         await door.begin()

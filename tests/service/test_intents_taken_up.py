@@ -102,7 +102,7 @@ async def test_a_commit_that_nobody_watched_is_taken_up_however_old_it_is(sent: 
 
 
 async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) -> None:
-    """The target is found changed, and will not stay so, also where the way back was answered."""
+    """The target is found changed, and will not stay so, also where the rollback was answered."""
     await close_intent(sent.connections, await sent.intend("commit", ago(minutes=9)), ClosedAs.ANSWERED)
     await close_intent(sent.connections, await sent.intend("roll_back", ago(minutes=4)), ClosedAs.ANSWERED)
     found = await sent.taken_up()
@@ -110,7 +110,7 @@ async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) ->
 
 
 async def test_a_way_back_that_was_answered_after_the_reading_says_nothing_of_it(tmp_path: Path) -> None:
-    """The target was read as changed while the way back was on its way: it is taken up."""
+    """The target was read as changed while the rollback was on its way: it is taken up."""
     sent = Sent(tmp_path)
     await close_intent(sent.connections, await sent.intend("commit", ago(minutes=9)), ClosedAs.ANSWERED)
     back = LIMIT + timedelta(seconds=1)
@@ -122,7 +122,7 @@ async def test_a_way_back_that_was_answered_after_the_reading_says_nothing_of_it
 @pytest.mark.parametrize("record, stands", [(Sent.seen, False), (Sent.shows, True)])
 async def test_a_way_back_is_over_when_it_was_seen(sent: Sent, record: Record, stands: bool) -> None:
     """Then the change that is found now is somebody else's, and stays. That the commit shows again closes
-    what was sent before it, and does not say that the way back was seen.
+    what was sent before it, and does not say that the rollback was seen.
     """
     await sent.intend("commit", ago(minutes=9))
     await sent.intend("roll_back", ago(minutes=4))
@@ -181,7 +181,7 @@ async def test_what_another_campaign_did_last_is_its_own(sent: Sent, step: str) 
 async def test_what_was_written_is_left_in_until_it_was_seen_undone(
     sent: Sent, closed: ClosedAs | None
 ) -> None:
-    """Whether it is known to have been answered, to show, or neither; and whatever way back was sent."""
+    """Whether it is known to have been answered, to show, or neither; and whatever rollback was sent."""
     assert not await sent.left()
     commit = await sent.intend("commit", ago(days=3))
     if closed:

@@ -237,7 +237,7 @@ class Slow(Unpaced):
 
 async def test_turns_that_come_late_in_the_middle_of_a_step_are_no_tries_that_failed(tmp_path: Path) -> None:
     """Rules are in, and each turn of the job's comes so late that it would have to be read again: neither the
-    commit nor the way back is given up by it, however often that is so.
+    commit nor the rollback is given up by it, however often that is so.
     """
     clock = Jumping()
     pacer = Slow(clock)
@@ -261,7 +261,7 @@ EVENTS = {"name": "bank.example", "dataset": "firewall_events", "destination": "
 async def test_a_log_job_of_another_dataset_is_not_turned_off_because_it_has_our_name(
     tmp_path: Path, new: NewJobSpec
 ) -> None:
-    """The way back turns off the job that the campaign has created, and no other of its name."""
+    """The rollback turns off the job that the campaign has created, and no other of its name."""
     async with log_writes(tmp_path, EVENTS, new=new) as zone:
         assert (await zone.list_fields()).status is ChangeStatus.ANSWERED
         assert (await zone.take_back()).status is ChangeStatus.ANSWERED

@@ -185,7 +185,7 @@ async def test_nothing_goes_out_beside_what_an_earlier_start_has_sent_as_long_as
 async def test_a_result_by_the_file_of_an_earlier_start_is_none_of_a_later_one(
     tmp_path: Path, outcome: ZoneOutcome
 ) -> None:
-    """Whoever names that file has its terms judge: nothing is on record by them, and no way back is kept."""
+    """Whoever names that file has its terms judge: nothing is on record by them, and no rollback held up."""
     async with guarded(tmp_path) as door:
         there, start = door.gate.connections, door.gate.start
         before = await other_file(door)
@@ -240,8 +240,8 @@ async def test_what_a_campaign_that_was_started_again_has_taken_up_and_settled_s
 async def test_what_people_agreed_to_under_an_earlier_file_lets_nothing_through(
     tmp_path: Path, same: bool
 ) -> None:
-    """The file that it was started again by may ask for more people, or have left the target out. The way
-    back of what was sent is made.
+    """The file that it was started again by may ask for more people, or have left the target out. The
+    rollback of what was sent is made.
     """
     async with guarded(tmp_path) as door:
         start = door.gate.start

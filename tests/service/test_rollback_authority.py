@@ -260,7 +260,7 @@ async def test_a_commit_of_no_time_of_ours_is_judged(at: datetime, tmp_path: Pat
 
 
 async def test_a_start_that_nobody_who_may_has_signed_brings_no_rollback(tmp_path: Path) -> None:
-    """One that never counted does not count for the way back, either."""
+    """One that never counted does not count for the rollback, either."""
     async with guarded(tmp_path) as door:
         await door.begin("ada")
         await door.approve()

@@ -41,7 +41,7 @@ async def rubbish(kept: Kept, key: str, document: object) -> bytes:
 async def test_where_no_intent_counts_any_more_nobody_can_tell_what_is_left_in(
     kept: Kept, log: RollbackLog, forge: Forge
 ) -> None:
-    """As where somebody has written over them, or the worker was taken out of the roots. The way back does
+    """As where somebody has written over them, or the worker was taken out of the roots. The rollback does
     not take the zone for undone, and no commit takes what is there for what was there before it.
     """
     await log.base("r", Version(3, [RULE]))

@@ -201,7 +201,7 @@ async def test_a_rollback_is_not_tried_for_ever(tmp_path: Path) -> None:
 
 
 async def test_times_that_others_wrote_keep_nobody_from_asking(tmp_path: Path) -> None:
-    """A way back and a result of the last second, as whoever has a worker's key dates them: the one is tried
+    """A rollback and a result of the last second, as whoever has a worker's key dates them: the one is tried
     still, the other is an end.
     """
     async with guarded(tmp_path) as door:

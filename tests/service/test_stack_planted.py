@@ -11,8 +11,9 @@ import platformdirs
 import pytest
 
 from edgeshift.cli.found_stack import stack_here
-from edgeshift.testbed.stack import StackError, StackPaths, read_stack_file, reserved_ports
+from edgeshift.testbed.stack import StackError, StackPaths, reserved_ports
 from edgeshift.testbed.stack.reserved_ports import choosing
+from tests.kit.stack_file import read_stack_file
 
 RUNNING: dict[str, object] = {
     "pid": os.getpid(),

@@ -33,7 +33,7 @@ async def beside(door: Guarded, key: str, what: str, record: Any) -> None:
 
 
 async def rolled_back(door: Guarded) -> None:
-    """A worker has sent the way back, which was answered."""
+    """A worker has sent the rollback, which was answered."""
     key = await door.sent_before("back", 5, step="roll_back")
     await beside(door, key, "nothing", NothingMore.of(ClosedAs.ANSWERED))
 
@@ -45,7 +45,7 @@ async def told(door: Guarded, outcome: ZoneOutcome) -> None:
 
 
 async def was_rolled_back(door: Guarded, key: str) -> None:
-    """The way back was sent."""
+    """The rollback was sent."""
     await rolled_back(door)
 
 
@@ -106,7 +106,7 @@ async def test_a_record_that_says_no_attempt_is_of_the_first(tmp_path: Path) -> 
 @pytest.mark.parametrize("about", ["fingerprint", "proposal"])
 async def test_what_was_rolled_back_is_sent_again_by_a_later_word(about: str, tmp_path: Path) -> None:
     """An operator begins it again, and people approve it after that: neither alone is enough, nor is what was
-    approved between the change and its way back.
+    approved between the change and its rollback.
     """
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
@@ -152,7 +152,7 @@ async def never_showed(door: Guarded, key: str) -> None:
 
 
 async def way_back_came_to_nothing(door: Guarded, key: str) -> None:
-    """The way back was not sent in the end."""
+    """The rollback was not sent in the end."""
     back = await door.sent_before("back", 5, step="roll_back")
     await beside(door, back, "nothing", NothingMore.of(ClosedAs.NOTHING_CAME, "it was not sent"))
 

@@ -28,7 +28,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import REOPENABLE, RETRYABLE
-    from edgeshift.model.rollout import may_advance
+    from edgeshift.model.rollout import may_advance, wave_begins
     from workflows.campaign.batches import Batches
     from workflows.campaign.decisions import Decisions
     from workflows.campaign.ends import Ends
@@ -172,7 +172,7 @@ class Campaign:
             if not may_advance(state.ledger.finished(state.wave + 1), end, state.start.advance_percent):
                 return
             state.wave += 1
-            state.note(f"wave {waves[state.wave].name!r} begins")
+            state.note(wave_begins(waves[state.wave].name))
             state.changed()
 
     # --- what zones say

@@ -79,7 +79,7 @@ class Changes:
             mode=mode,
             decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
             window=zone.start.policy.send_window,
-            # A secret is set on a reading of before, and a way back goes first: none waits for its turn more.
+            # A secret is set on a reading of before, and a rollback goes first: none waits for its turn more.
             waits=timedelta(0)
             if prepared.step in (Step.SET_SECRET, Step.ROLL_BACK)
             else zone.start.policy.turn_window,

@@ -157,7 +157,7 @@ class ZoneMemory:
         if start.permit:
             self.grant = PermitGrant(campaign_run=start.campaign_run, permit=start.permit)
         self.using: int | None = None
-        """The number of the permit under which a step is under way; below 0 on the way back."""
+        """The number of the permit under which a step is under way; below 0 on the rollback."""
         self.called_off = False
         """Whether that step is called off, or the last one was: nothing of it was sent then."""
         self.stands = False
@@ -177,7 +177,7 @@ class ZoneMemory:
         self.read_back = False
         """Whether a commit has shown, and the stored rules were read."""
         self.went_back = False
-        """Whether the way back was begun: it is not tried by another way once it has failed."""
+        """Whether the rollback was begun: it is not tried by another way once it has failed."""
         self.resends = carried.resends
         self.took: timedelta | None = None
         """How long its change took to show by itself, once it has."""
@@ -309,7 +309,7 @@ class ZoneMemory:
 
     @property
     def moves_forward(self) -> bool:
-        """Whether a step is under way for which the campaign gave a permit. The way back, whose numbers are
+        """Whether a step is under way for which the campaign gave a permit. The rollback, whose numbers are
         below zero, is held up by nothing, and holds nothing up.
         """
         return self.using is not None and self.using >= 0

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, f
 from edgeshift.areas.section import AreaSection, Targets, Times, shorter
 from edgeshift.model.addresses import NO_PASSWORD, web_address
 from edgeshift.model.durations import Duration
-from edgeshift.model.validators import NUMBER, UP, Part, Trouble, at_least, check_looks, refuse, right
+from edgeshift.model.validators import NUMBER, TRUTH, UP, Part, Trouble, at_least, check_looks, refuse, right
 
 ProbedUrl = Annotated[str, StringConstraints(pattern=r"^(/|/[^/\s]\S*|https?://[^\s/]+(/\S*)?)$")]
 """A path that every zone is asked for, or a whole URL, which is for the zone that its host belongs to."""
@@ -44,8 +44,10 @@ class ProbeSpec(Part):
             "a path such as /login, or a whole URL such as https://www.shop.example/login"
         ),
     )
-    sitemap: bool = Field(default=True, description="Whether each host's sitemap is read for more URLs.")
-    links: bool = Field(
+    sitemap: Annotated[bool, TRUTH] = Field(
+        default=True, description="Whether each host's sitemap is read for more URLs."
+    )
+    links: Annotated[bool, TRUTH] = Field(
         default=True, description="Whether links of its root page are followed for more URLs."
     )
     sample: Annotated[int, Field(ge=1, le=1_000), NUMBER] = Field(

@@ -109,7 +109,7 @@ def reconcile(
 
 def _is_write(sent: Sent, version: Version, mark: str | None) -> bool:
     """Whether a version is this write of ours: by the mark that it made, and by its rules where it made none.
-    A way back puts the mark of an earlier write back, which whoever had read that one has too.
+    A rollback puts the mark of an earlier write back, which whoever had read that one has too.
     """
     if version.number <= sent.over or mark != mark_of(sent.rules):
         return False

@@ -34,7 +34,7 @@ from edgeshift.areas.waf.plain import given_as_latest, given_numbers, plain, wit
 from edgeshift.areas.waf.url_patterns import may_overlap
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence, sha256
 from edgeshift.model.fleet import Plan
-from edgeshift.model.validators import NUMBER, Part
+from edgeshift.model.validators import NUMBER, TRUTH, Part
 from edgeshift.profiles import SPECIFICATION, ServiceProfile
 
 
@@ -56,7 +56,9 @@ class Adjustment(Part):
         default=None, description="One rule of the ruleset; leave it out for the ruleset as a whole."
     )
     action: str | None = Field(default=None, description="The action to take, such as log or block.")
-    enabled: bool | None = Field(default=None, description="Whether the rule or ruleset is on.")
+    enabled: Annotated[bool, TRUTH] | None = Field(
+        default=None, description="Whether the rule or ruleset is on."
+    )
     score_threshold: Annotated[int, NUMBER] | None = Field(
         default=None,
         description="The score from which the OWASP score rule acts: with `ruleset` and `rule` of that rule.",

@@ -32,7 +32,9 @@ def missing_skips(
 ) -> list[tuple[str, dict[str, Any]]]:
     """The skip rules that ``rules`` lack for these firewall rules, each with the identifier of its own.
 
-    They are in an order that the list of firewall rules does not tell, nor change.
+    They are in an order that the list of firewall rules does not tell, nor change. Expressions are compared
+    as texts, not by what they mean, alone or within an ``or``: in doubt one skip rule more is proposed, which
+    skips nothing beyond what the firewall rule bypasses.
     """
     active = [rule for rule in firewall_rules if bypasses(rule) and bypassed(rule)]
     skipped, found = _skipped(rules) if active else set(), []
@@ -60,18 +62,10 @@ def bypass_skip(rule: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def is_skipped(expression: str, rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether skip rules that come before every managed ruleset, and skip all of them, have this expression,
-    alone or within an ``or``.
-
-    The text is compared, not what it means: in doubt one skip rule more is proposed, which skips nothing
-    beyond what the firewall rule bypasses.
-    """
-    return _are_in(members(expression), _skipped(rules))
-
-
 def _skipped(rules: Iterable[Mapping[str, Any]]) -> set[str]:
-    """What is skipped as a whole. A zone may have 200 rules of 4 KB: each is read once."""
+    """What skip rules that come before every managed ruleset skip as a whole. A zone may have 200 rules of
+    4 KB: each is read once.
+    """
     return {member for one in skipped_whole(rules) for member in members(one)}
 
 

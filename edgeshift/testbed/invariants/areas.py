@@ -28,7 +28,7 @@ class AreaChecker:
     whether it can be undone; a failed one that cannot keeps its place. ``accounts``: whether an account may
     be changed, for all its zones, each of which is held meanwhile.
 
-    ``forward``: whether a change goes forward; the way back is no step that a pause or an abort holds up.
+    ``forward``: whether a change goes forward; the rollback is no step that a pause or an abort holds up.
     ``counts``: whether a request is the step that the in-flight window is about. ``over``: when the first of
     a scope's requests was over, as the service showed it. ``disagrees``: why the service does not agree with
     how an execution ended, or None.

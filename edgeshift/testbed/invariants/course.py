@@ -10,7 +10,7 @@ from edgeshift.testbed.invariants.seen import CheckerInput
 
 
 def goes_forward(seen: CheckerInput, request: Request) -> bool:
-    """Whether a change goes forward. The way back is no step that a pause or an abort holds up."""
+    """Whether a change goes forward. The rollback is no step that a pause or an abort holds up."""
     return checker_of(request).forward(seen, request)
 
 

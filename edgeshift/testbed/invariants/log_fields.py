@@ -36,7 +36,7 @@ def rules_of(seen: CheckerInput, zone: str) -> ZoneRules:
 
 
 def is_forward(seen: CheckerInput, request: Request) -> bool:
-    """Whether a request adds something. One that only takes out is the way back."""
+    """Whether a request adds something. One that only takes out is the rollback."""
     if request.call in _RULE_CALLS:
         return request.call == "rulesets.create" or bool(_added(seen, request))
     if request.call == "logpush.jobs.update":
@@ -63,7 +63,7 @@ def _listed(job: dict[str, Any]) -> set[str]:
 
 
 def signed(seen: CheckerInput) -> RuleCheck:
-    """Rule 1. No rule and no job is written without a sign-off of what that adds; the way back needs none."""
+    """Rule 1. No rule and no job is written without a sign-off of what that adds; the rollback needs none."""
     sent = [request for request in seen.journal if request.mutates and is_forward(seen, request)]
     return all_signed(seen, "no field or job is added without a sign-off of it", sent, _unsigned)
 

@@ -20,7 +20,6 @@ EscKind = Literal[
     "response_header",
     "status_redirect",
 ]
-ESC_KINDS: tuple[EscKind, ...] = get_args(EscKind)
 EdgeFeature = Literal["email_obfuscation", "rocket_loader", "automatic_https_rewrites"]
 EDGE_FEATURES: tuple[EdgeFeature, ...] = get_args(EdgeFeature)
 Noise = Literal["request_id", "nonce", "timestamp", "cookies", "coin_flip"]

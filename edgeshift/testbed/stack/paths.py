@@ -180,16 +180,6 @@ class StackPaths:
         return ports
 
 
-def read_stack_file(folder: Path) -> StackFile | None:
-    """What the folder's ``stack.json`` says, if a stack runs there that can be believed."""
-    try:
-        found = StackFile.model_validate_json((folder / "stack.json").read_bytes())
-        os.kill(found.pid, 0)
-    except (OSError, ValidationError, OverflowError):
-        return None
-    return found
-
-
 def put(path: Path, text: str) -> None:
     """Write one of a stack's files, whole and for its owner alone. A link in its place is replaced."""
     descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -42,6 +42,5 @@ def tell_gathered(context: Context, entry: Entry, activity: Activity) -> bool:
     if came.get("evidence"):
         entry.objects["evidence"] = str(came["evidence"])
     context.attempt.evidence = str(came.get("evidence") or "")
-    digest = next((digest for digest, what in context.waiting.items() if what == "the proposal"), "")
-    context.attempt.doing = f"waiting for the sign-off of {short(digest)}"
+    context.attempt.doing = f"waiting for the sign-off of {short(context.proposal)}"
     return True

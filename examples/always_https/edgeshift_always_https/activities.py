@@ -81,7 +81,7 @@ class AlwaysHttpsActivities:
     @named_failures
     @heartbeating
     async def watch(self, message: Watch) -> Watched:
-        """Look once: is the setting as it was set still, or, after a way back, as it was before?"""
+        """Look once: is the setting as it was set still, or, after a rollback, as it was before?"""
         return await unless_settled(self._connections, message, await self._watch(message))
 
     async def _watch(self, message: Watch) -> Watched:

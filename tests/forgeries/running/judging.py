@@ -26,7 +26,7 @@ SENDS_NOTHING = frozenset({"given_up", "opened"})
 
 AS_SIGNED = frozenset({"commit", "roll_back"})
 """What may be sent of a change that people have just signed, whoever schedules it: the change itself, and the
-way back while it is watched (docs/threat-model.md).
+rollback while it is watched (docs/threat-model.md).
 """
 
 INTENT_PARTS = 3
@@ -106,7 +106,7 @@ class Judge:
         seen = [one for one in await requests(self.stage) if one.mutates and one.took_effect]
         if area == "esc":
             return {one.zone for one in seen if one.turns_on}
-        # A way back of log fields looks as a change does.
+        # A rollback of log fields looks as a change does.
         puts = Counter(one.zone for one in seen if one.call == LOG_FIELDS_PUT)
         return {zone for zone, times in puts.items() if times > 1}
 

@@ -1,4 +1,4 @@
-"""Scenes of esc and log-fields that each go for one rule: sign-off, way back, secrets, rules of others."""
+"""Scenes of esc and log-fields that each go for one rule: sign-off, rollback, secrets, rules of others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def esc_plain(world: World) -> Verdict:
 
 
 async def esc_way_back_lost(world: World) -> Verdict:
-    """It gets worse, and the service answers the way back without going it."""
+    """It gets worse, and the service answers the rollback without making it."""
     async with esc_stage(
         world.client, world.folder, esc_zone("worse", worse=True), begin=False, authority=ONE
     ) as stage:

@@ -44,7 +44,7 @@ async def approval_that_was_used(world: World) -> Verdict:
 
 
 async def taken_back_by_nobody(world: World) -> Verdict:
-    """A scope is settled; a stranger's workflow has the way back of its change sent."""
+    """A scope is settled; a stranger's workflow has the rollback of its change sent."""
     zones = (esc_zone("settled"), esc_zone("other"))
     async with esc_stage(world.client, world.folder, *zones, authority=ONE) as stage:
         state = await waits(stage, "settled")

@@ -71,7 +71,7 @@ class Course:
 
 
 def _answered(changes: Changes) -> Changes:
-    """What was sent, but for ways back that are sent again until one is answered."""
+    """What was sent, but for rollbacks that are sent again until one is answered."""
     return [
         change
         for place, change in enumerate(changes)
