@@ -24,6 +24,7 @@ from edgeshift.authority.statements import (
     Statement,
     WaveSaid,
     WordStatement,
+    stops,
 )
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
@@ -303,7 +304,11 @@ class Pen:
         return statement.digest if signed is None else await self._records.put(statement, signed)
 
     def _refused(self, said: Attested, role: Role) -> str | None:
-        return self._roots.refuses(said, role, said.statement.issued) if self._roots is not None else None
+        if self._roots is None:
+            return None
+        # A word that stops counts after its key was revoked: a resume has to come after it.
+        roots = self._roots.lasting if stops(said.statement) else self._roots
+        return roots.refuses(said, role, said.statement.issued)
 
     async def has_begun(self, campaign: str) -> bool:
         """Whether the archive has a signed start of this campaign; False where it cannot be read."""
