@@ -221,7 +221,6 @@ class Verifier:
         if statement.campaign != self._proof.campaign:
             self._find(f"a statement of another campaign, {statement.campaign[:60]}")
             return
-        # What stops does so also where its key was revoked since.
         roots = self._roots.lasting if stops(statement) else self._roots
         if roots.signers.may_sign(said.key, statement.by, statement.issued):
             self._proof.strangers += 1
@@ -333,7 +332,8 @@ class Verifier:
         why = "nobody whose key is known has signed its start"
         signed = Signed(self._starts, self._words, self._agains)
         for start in sorted(self._starts, key=lambda said: said.statement.issued, reverse=True):
-            assert isinstance(statement := start.statement, StartStatement)
+            statement = start.statement
+            assert isinstance(statement, StartStatement)
             spec = self._specs.get(statement.spec)
             if spec is None or statement.targets not in self._lists:
                 continue

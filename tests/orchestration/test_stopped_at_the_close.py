@@ -48,7 +48,7 @@ async def words(stage: Stage) -> list[str]:
 @pytest.mark.parametrize(
     ("stop", "stands"),
     [
-        (pause, "zones that begin again send nothing until somebody resumes it"),
+        (pause, "zones that are open, or begin again, send nothing until somebody resumes it"),
         (abort, "no zone of this start can begin again"),
     ],
 )

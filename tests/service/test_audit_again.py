@@ -54,9 +54,7 @@ async def test_what_was_agreed_to_anew_holds(tmp_path: Path) -> None:
     """Under the later start by the same file, with an attempt of its own and people's words for it."""
     done = await audited(tmp_path)
     await begun_again(done, SAME, timedelta(hours=1))
-    started = max(
-        await SignedRecords(done.archive).starts(CAMPAIGN), key=lambda said: said.statement.issued
-    )
+    started = max(await SignedRecords(done.archive).starts(CAMPAIGN), key=lambda said: said.statement.issued)
     for by in ("ada", "grace"):
         await done.put(done.decision(by, start=started.digest, issued=SENT + timedelta(hours=2)))
     await done.send(done.zones[0], "anew", at=SENT + timedelta(hours=3))
