@@ -49,7 +49,7 @@ async def words(stage: Stage) -> list[str]:
     ("stop", "stands"),
     [
         (pause, "zones that are open, or begin again, send nothing until somebody resumes it"),
-        (abort, "no zone of this start can begin again"),
+        (abort, "zones that are open send nothing, and no zone of this start can begin again"),
     ],
 )
 async def test_a_stop_of_a_campaign_in_which_nothing_is_left_is_told_as_signed(
