@@ -161,8 +161,8 @@ def decided(
             passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
             continue
         # What was rejected stays so, also when the key of whoever rejected it serves no more or was revoked.
-        by, at = (roots.lasting, statement.issued) if rejects(said) else (roots, now)
-        if why := by.refuses(said, Role.APPROVER, at, asked.target.zone.account):
+        known, at = (roots.lasting, statement.issued) if rejects(said) else (roots, now)
+        if why := known.refuses(said, Role.APPROVER, at, asked.target.zone.account):
             passed_over[statement.by] = why
         else:
             counted.append(said)
