@@ -15,11 +15,10 @@ from edgeshift.authority.last_word import last_word
 from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
 from edgeshift.authority.starts import start_of, target_refused
-from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
+from edgeshift.authority.statements import Attested, StartStatement, stops
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Target
-from edgeshift.model.sign_off import Choice
 
 
 def roots_of(signers: Signers) -> Roots:
@@ -101,6 +100,7 @@ def judged(
     if isinstance(found := start_of(asked.spec, asked.spec_digest, [start], roots, request.at), str):
         return found
     if request.step is not Step.ROLL_BACK:
+        # The door goes by the latest, also of those by one file: what was approved was so for one of them.
         there = [one for one in signed.starts if one.statement.issued <= request.at - GRACE]
         if (why := started_since(start, there, roots, request.at)) is not None:
             return why
@@ -128,8 +128,4 @@ def _was_known(said: Attested, at: datetime) -> bool:
     """Whether it was there when a request was checked that was recorded at this time. What stops has to have
     been there for certain; the rest, to be possible.
     """
-    statement = said.statement
-    stops = (isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT) or (
-        isinstance(statement, WordStatement) and statement.word != "resume"
-    )
-    return as_of(said) <= at - GRACE if stops else statement.issued <= at + SKEW_AHEAD
+    return as_of(said) <= at - GRACE if stops(said.statement) else said.statement.issued <= at + SKEW_AHEAD

@@ -44,6 +44,7 @@ from edgeshift.authority.statements import (
     StartStatement,
     WordStatement,
     attested,
+    stops,
 )
 from edgeshift.authority.worker_records import refused
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -220,7 +221,8 @@ class Verifier:
         if statement.campaign != self._proof.campaign:
             self._find(f"a statement of another campaign, {statement.campaign[:60]}")
             return
-        if self._roots.signers.may_sign(said.key, statement.by, statement.issued):
+        roots = self._roots.lasting if stops(statement) else self._roots
+        if roots.signers.may_sign(said.key, statement.by, statement.issued):
             self._proof.strangers += 1
             return
         self._people.add(said)
@@ -240,8 +242,7 @@ class Verifier:
             case DecisionStatement():
                 self._index.add_decision(said, canonical_bytes(row.model_dump(exclude={"stored"})))
             case RepairStatement():
-                # Nothing rests on it: it is counted among what people said.
-                pass
+                pass  # Nothing rests on it.
 
     def _is_of_a_start(self, result: ResultStatement) -> bool:
         """Whether it is about a service and an area in which the campaign was started."""

@@ -160,8 +160,9 @@ def decided(
         if policy.approvers and statement.by not in policy.approvers:
             passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
             continue
-        at = statement.issued if statement.choice is Choice.REJECT else now
-        if why := roots.refuses(said, Role.APPROVER, at, asked.target.zone.account):
+        # What was rejected stays so, also when the key of whoever rejected it serves no more or was revoked.
+        known, at = (roots.lasting, statement.issued) if rejects(said) else (roots, now)
+        if why := known.refuses(said, Role.APPROVER, at, asked.target.zone.account):
             passed_over[statement.by] = why
         else:
             counted.append(said)

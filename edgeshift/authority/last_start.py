@@ -27,22 +27,22 @@ def last_start_of(
 
 
 def started_since(start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime) -> str | None:
-    """Why nothing rests on a start any more, or None: the campaign was started again by another file. The
-    rollback is held up by nothing.
+    """Why nothing rests on a start any more, or None: the campaign was started again. The rollback is held up
+    by nothing.
     """
-    other = superseded_by(start, starts, roots, now)
-    return (
-        None
-        if other is None
-        else f"{other.statement.by} has started the campaign again since, by another file"
-    )
+    other, mine = superseded_by(start, starts, roots, now), start.statement
+    if other is None:
+        return None
+    its = other.statement
+    assert isinstance(its, StartStatement) and isinstance(mine, StartStatement)
+    return f"{its.by} has started the campaign again since{', by another file' * (its.spec != mine.spec)}"
 
 
 def superseded_by(
     start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime
 ) -> Attested | None:
-    """The last start of the same name that counts, where that came after this one and is by another file;
-    None where there is none. It may have begun nothing.
+    """The last start of the same name that counts, where that came after this one; None where there is none.
+    It may have begun nothing.
     """
     mine = start.statement
     assert isinstance(mine, StartStatement)
@@ -50,7 +50,7 @@ def superseded_by(
         its = other.statement
         same = (its.service, its.campaign, its.area) == (mine.service, mine.campaign, mine.area)
         if isinstance(its, StartStatement) and same and roots.refuses(other, Role.STARTER, now) is None:
-            return other if its.issued > mine.issued and its.spec != mine.spec else None
+            return other if its.issued > mine.issued else None
     return None
 
 

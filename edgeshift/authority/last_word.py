@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from edgeshift.authority.roots import Role, Roots, as_of
-from edgeshift.authority.statements import Attested, WordStatement
+from edgeshift.authority.statements import Attested, WordStatement, stops
 
 
 def last_word(
@@ -40,9 +40,9 @@ def is_meant(said: Attested, start: Attested) -> bool:
 
 
 def _stands(said: Attested, roots: Roots, now: datetime) -> bool:
-    """Whether a word counts. One that stops does so also after its time, and when its key is gone."""
-    if roots.refuses(said, Role.OPERATOR, now) is None:
-        return True
-    word = said.statement
-    stops = isinstance(word, WordStatement) and word.word != "resume"
-    return stops and roots.refuses(said, Role.OPERATOR, word.issued) is None
+    """Whether a word counts. One that stops does so also after its time, when its key serves no more, and
+    when that was revoked since.
+    """
+    if stops(said.statement):
+        return roots.lasting.refuses(said, Role.OPERATOR, said.statement.issued) is None
+    return roots.refuses(said, Role.OPERATOR, now) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -212,13 +213,22 @@ class Roots:
             }
         )
 
+    @cached_property
+    def lasting(self) -> Roots:
+        """These, but that keys count which were revoked since: by which it is judged whether a statement
+        stops something. That a key is lost, or its owner leaves, says nothing for going on: what was stopped
+        with it stays so until somebody whose key counts lets it go on. No thief stops for good: a key that is
+        taken out of the signers is nobody's here either.
+        """
+        return Roots(self.file, Signers(list(self.signers.keys)), self.place)
+
     @property
     def forgiving(self) -> Roots:
         """These, but that keys count which were revoked since, and no least policy: by which it is judged
         whether a change was agreed to when it was made, that is to be undone now.
         """
         file = self.file.model_copy(update={"policy": LeastPolicy(proof=self.file.policy.proof)})
-        return Roots(file, Signers(list(self.signers.keys)))
+        return Roots(file, self.lasting.signers)
 
     def knowing(self, said: Iterable[Attested], role: Role) -> Roots:
         """These, but that whoever has signed these is known and may, in this role: by which it is judged

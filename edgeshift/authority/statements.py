@@ -208,15 +208,20 @@ class Attested(BaseModel):
         return self.statement.digest
 
 
-def orders(statement: Statement) -> bool:
-    """Whether it matters what a statement came before and after: it stops something, or begins it again."""
+def stops(statement: Statement) -> bool:
+    """Whether a statement stops something: a pause, an abort, a rejection."""
     match statement:
         case DecisionStatement():
             return statement.choice is Choice.REJECT
         case WordStatement():
             return statement.word != "resume"
         case _:
-            return isinstance(statement, AgainStatement)
+            return False
+
+
+def orders(statement: Statement) -> bool:
+    """Whether it matters what a statement came before and after: it stops something, or begins it again."""
+    return stops(statement) or isinstance(statement, AgainStatement)
 
 
 def sealed(statement: Statement, signature: str) -> bytes:

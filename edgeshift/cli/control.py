@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode, described
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_campaign
 from edgeshift.cli.shell import Shell, current, run
+from edgeshift.cli.unseen import check_archive, looked_at, stop_untold, untold
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
 from edgeshift.runtime.meanwhile import meanwhile
@@ -102,27 +103,9 @@ async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: st
         async with shell.temporal(writes=True) as client:
             await _steer_and_tell(shell, client, campaign, verb, by, reason, pen)
     except Exception as why:
-        if pen is not None and (problem := await _untold(pen, campaign, verb, why)) is not None:
-            await _stop_untold(pen, campaign, verb, reason, problem)
+        if pen is not None and (problem := await untold(pen, campaign, verb, why)) is not None:
+            await stop_untold(pen, campaign, verb, reason, problem)
         raise
-
-
-async def _stop_untold(pen: Pen, campaign: str, verb: str, reason: str, problem: CommandError) -> None:
-    from edgeshift import operations
-
-    stops: Literal["pause", "abort"] = "abort" if verb == "abort" else "pause"
-    await operations.stop_untold(pen, campaign, stops, reason, problem.text)
-
-
-async def _untold(pen: Pen, campaign: str, verb: str, why: Exception) -> CommandError | None:
-    """What keeps a campaign from being told to stop, where that can be signed all the same."""
-    from edgeshift import operations
-
-    problem = described(why)
-    if verb == "resume" or isinstance(why, operations.NotTold) or problem is None:
-        return None
-    lost = problem.code in (ExitCode.TEMPORAL, ExitCode.NOTHING)
-    return problem if lost and await pen.has_begun(campaign) else None
 
 
 async def _steer_and_tell(
@@ -144,7 +127,7 @@ async def _steer(
     from edgeshift.cli.receipts import Steered, common
 
     act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
-    await _check_archive(shell, client, campaign, verb)
+    await looked_at(shell, client, campaign, verb, reason, pen)
     async with meanwhile(_tell_meanwhile(shell, client, campaign, verb)):
         answer = await act(client, campaign, by=by, reason=reason, pen=pen)
     in_flight, in_validation = await _names_left(shell, client, campaign, answer)
@@ -154,28 +137,6 @@ async def _steer(
         in_flight=in_flight,
         in_validation=in_validation,
     )
-
-
-async def _check_archive(shell: Shell, client: Client, campaign: str, verb: str) -> None:
-    """Raises Refused where the campaign has another archive. One that cannot be read keeps nobody from
-    stopping a campaign, nor does a folder that is not there, as where its disk is not mounted.
-    """
-    from edgeshift import operations
-    from edgeshift.stores.archive import ArchiveError
-
-    archive = shell.archive_if_any()
-    if isinstance(archive, ArchiveError):
-        why = str(archive)
-    elif verb != "resume" and not archive.is_made:
-        why = f"{archive.name} is no folder, and nothing can be signed there"
-    else:
-        try:
-            await operations.campaign_here(client, archive, campaign)
-            return
-        except ArchiveError as unread:
-            why = str(unread)
-    said = f"whether this is the campaign's archive cannot be read: {why}"
-    shell.errors.print(said, markup=False, soft_wrap=True)
 
 
 async def _names_left(
@@ -229,8 +190,14 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
     try:
         async with shell.temporal(writes=True) as client:
             with shell.waiting(f"asking campaign {campaign}"):
-                await _check_archive(shell, client, campaign, "abort")
+                await check_archive(shell, client, campaign, "abort")
                 summary = await operations.summary(client, campaign)
+            if summary.state == CampaignPhase.CLOSED and pen is not None and await pen.can_stop(campaign):
+                say = (
+                    f"Campaign {campaign} is closed, by what Temporal says; no zone of it could begin again."
+                )
+                shell.console.print(say, markup=False, soft_wrap=True)
+                shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
             if summary.state not in ENDING:
                 left = sum(number for place, number in summary.places.items() if place in ("pending",))
                 zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
@@ -240,13 +207,14 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
             asked = True
             await _steer_and_tell(shell, client, campaign, "abort", by, reason, pen)
     except Exception as why:
-        if pen is None or (problem := await _untold(pen, campaign, "abort", why)) is None:
+        problem = await untold(pen, campaign, "abort", why, begun=asked) if pen is not None else None
+        if pen is None or problem is None:
             raise
         if not asked:
             say = f"{problem.text}: how many zones are open is not known."
             shell.console.print(say, markup=False, soft_wrap=True)
             shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
-        await _stop_untold(pen, campaign, "abort", reason, problem)
+        await stop_untold(pen, campaign, "abort", reason, problem)
         raise
 
 

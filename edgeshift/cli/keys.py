@@ -142,7 +142,9 @@ def revoke(
     roots: RootsPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a key, or all keys of a person, sign nothing from now on. What they approved counts no more."""
+    """Let a key, or all keys of a person, let nothing go on any more. What they approved or resumed counts no
+    more; what they paused, aborted or rejected stays so.
+    """
     from edgeshift.authority.editing import NotAdded, RootsEditor
     from edgeshift.cli.receipts import KeysRevoked
 
@@ -157,7 +159,11 @@ def revoke(
         shell.answer(receipt, f"{who} was revoked already ({path})")
         return
     shell.answer(receipt, *(f"Revoked: {key.id} ({path})" for key in gone))
-    shell.advise("Do the same for the roots of every worker; `edgeshift doctor` shows whether they agree.")
+    shell.advise(
+        "Do the same for the roots of every worker; `edgeshift doctor` shows whether they agree.",
+        "What these keys stopped stays stopped: `edgeshift resume`, `reopen` or `start FILE --again` ends it;"
+        " what they resumed or reopened counts no more.",
+    )
 
 
 @app.command()

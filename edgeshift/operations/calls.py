@@ -164,5 +164,8 @@ async def tell(
     with told(subject):
         handle = client.get_workflow_handle(workflow_id)
         limit = None if patient else ANSWER_WITHIN
-        answer = await handle.execute_update(update, message, result_type=Answer, rpc_timeout=limit)
-        return Answer.model_validate(answer)
+        try:
+            answer = await handle.execute_update(update, message, result_type=Answer, rpc_timeout=limit)
+            return Answer.model_validate(answer)
+        except UNREADABLE as failure:
+            raise Unreadable(handle.id, f"the answer ({update})") from failure

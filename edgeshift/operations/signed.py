@@ -24,6 +24,7 @@ from edgeshift.authority.statements import (
     Statement,
     WaveSaid,
     WordStatement,
+    stops,
 )
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
@@ -265,19 +266,33 @@ class Pen:
                     " workers send nothing more by this one",
                     "`edgeshift start FILE --again` starts it, to be signed again",
                 )
-        if self._roots is not None:
-            last = last_word(words, start, self._roots, datetime.now(UTC))
-        else:
-            meant = [said.statement for said in words if is_meant(said, start)]
-            aborts = (word for word in meant if isinstance(word, WordStatement) and word.word == "abort")
-            last = next(aborts, None)
-        if last is not None and last.word == "abort":
+        if (by := self._aborted_by(words, start)) is not None:
             raise Refused(
-                f"campaign {campaign} was aborted by {last.by}, who signed that: workers change nothing of"
+                f"campaign {campaign} was aborted by {by}, who signed that: workers change nothing of"
                 " this start any more, so that no zone of it can begin again",
                 "`edgeshift start FILE --again`, once it has closed, starts all of it, to be signed again;"
                 " what is done is found as done",
             )
+
+    def _aborted_by(self, words: Sequence[Attested], start: Attested) -> str | None:
+        """Who has signed that this start is aborted, if anybody whose word counts as far as is known."""
+        if self._roots is not None:
+            last = last_word(words, start, self._roots, datetime.now(UTC))
+            return last.by if last is not None and last.word == "abort" else None
+        meant = (said.statement for said in words if is_meant(said, start))
+        aborts = (word for word in meant if isinstance(word, WordStatement) and word.word == "abort")
+        return next((word.by for word in aborts), None)
+
+    async def can_stop(self, campaign: str) -> bool:
+        """Whether the archive has a signed start of this campaign that nobody has aborted; False where that
+        cannot be read.
+        """
+        try:
+            start = await self._start_of(campaign, None)
+            words, _ = await as_far_as_read(self._records.words(campaign, oldest=True))
+        except (ArchiveError, Refused):
+            return False
+        return self._aborted_by(words, start) is None
 
     async def repair(
         self, campaign: str, spec: str, *, workflow: str, run: str, task: int, reason: str = ""
@@ -303,7 +318,11 @@ class Pen:
         return statement.digest if signed is None else await self._records.put(statement, signed)
 
     def _refused(self, said: Attested, role: Role) -> str | None:
-        return self._roots.refuses(said, role, said.statement.issued) if self._roots is not None else None
+        if self._roots is None:
+            return None
+        # A word that stops counts after its key was revoked: a resume has to come after it.
+        roots = self._roots.lasting if stops(said.statement) else self._roots
+        return roots.refuses(said, role, said.statement.issued)
 
     async def has_begun(self, campaign: str) -> bool:
         """Whether the archive has a signed start of this campaign; False where it cannot be read."""

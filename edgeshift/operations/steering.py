@@ -33,7 +33,7 @@ LOOKS_EVERY = 1.0
 class NotTold(TemporalTrouble):
     """It was signed that a campaign stops, and the campaign could not be told."""
 
-    def __init__(self, name: str, verb: Word, why: str, pen: Pen, unread: str = "") -> None:
+    def __init__(self, name: str, verb: Word, why: str, pen: Pen, unread: str = "", hint: str = "") -> None:
         heed, itself = "heed it from now on, and", "the campaign itself comes to know of it at its next sweep"
         if not pen.counts:
             heed = (
@@ -43,7 +43,8 @@ class NotTold(TemporalTrouble):
         super().__init__(
             f"campaign {name} could not be told to {verb}: {why}. It is signed and archived: workers of that"
             f" archive {heed} send nothing more of {name} but rollbacks{_unless(unread)}",
-            f"`edgeshift {verb} {name}` once more, when Temporal and a worker answer again: else {itself}",
+            hint
+            or f"`edgeshift {verb} {name}` once more, when Temporal and a worker answer again: else {itself}",
         )
 
 
@@ -103,18 +104,20 @@ async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
 
 async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     unsigned: ArchiveError | None = None
-    unread, began = "", datetime.now(UTC)
+    unread, began, closed = "", datetime.now(UTC), False
     if pen is not None:
         # Whoever may not stop it hears that before anything is signed or told.
         pen.refuse_without(Role.OPERATOR)
-        spec = await _spec_of(client, name, verb)
+        spec, closed = await _spec_of(client, name)
+        if closed and not await pen.can_stop(name):
+            raise _closed(name, verb)
         try:
             unread = await _sign(pen, name, spec, verb, reason)
         except ArchiveError as why:
             unsigned = why
     signed = pen is not None and unsigned is None
     try:
-        if (await summary(client, name)).state == CampaignPhase.CLOSED:
+        if closed or (await summary(client, name)).state == CampaignPhase.CLOSED:
             raise _closed(name, verb)
         message, subject = Person(by=by, reason=reason), the_campaign(name)
         answer = await tell(client, campaign_id(name), verb, message, subject, patient=True)
@@ -124,7 +127,7 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         if verb == "abort" and await _has_aborted_itself(client, name, began):
             return Answer(text="is aborted: it found the signed word by itself, and has closed")
         raise _closed_meanwhile(name, verb, why.text) from None
-    except (TemporalTrouble, NotFound, Failed) as why:
+    except OperationError as why:
         if pen is None or not signed:
             raise
         raise NotTold(name, verb, why.text, pen, unread) from why
@@ -177,29 +180,30 @@ async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) 
         return await pen.word(name, None, verb, reason)
 
 
-async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str) -> None:
-    """Sign that a campaign stops of which Temporal tells nothing; ``why``: what it says instead. The start is
-    that of the archive. Raises NotTold where it was signed; ArchiveError; Refused where nothing can be.
+async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str, hint: str = "") -> None:
+    """Sign that a campaign stops of which Temporal tells nothing, or not what this archive has; ``why``: what
+    it says instead; ``hint``: what to do then, where that is known. The start is that of the archive. Raises
+    NotTold where it was signed; ArchiveError; Refused where nothing can be.
     """
     unread = await pen.word(name, None, verb, reason)
-    raise NotTold(name, verb, why, pen, unread)
+    raise NotTold(name, verb, why, pen, unread, hint)
 
 
-async def _spec_of(client: Client, name: str, verb: Word) -> str | None:
-    """The digest of a campaign's specification, as far as Temporal tells it in time. Raises Refused where the
-    campaign has closed, NotFound. That it says so itself, while it compares its outcomes or is about to go,
-    keeps nobody from signing: whoever serves its queue could say it.
+async def _spec_of(client: Client, name: str) -> tuple[str | None, bool]:
+    """The digest of a campaign's specification, as far as Temporal tells it in time; and whether it says that
+    the campaign has closed. Neither keeps anybody from signing: whoever reaches Temporal can end it, and have
+    something else of its name come to an end. Raises NotFound.
     """
+    closed = False
     try:
         async with asyncio.timeout(LOOKS_FOR):
             found = await describe(client, campaign_id(name))
-            if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
-                raise _closed(name, verb)
-            return (await campaign_input(client, name)).spec
-    except (Refused, NotFound):
+            closed = found is not None and found.status is WorkflowExecutionStatus.COMPLETED
+            return (await campaign_input(client, name)).spec, closed
+    except NotFound:
         raise
     except (TimeoutError, OperationError):
-        return None
+        return None, closed
 
 
 def _closed(name: str, verb: Word) -> Refused:
@@ -226,9 +230,9 @@ async def _has_aborted_itself(client: Client, name: str, since: datetime) -> boo
 def _closed_meanwhile(name: str, verb: Word, why: str) -> Refused:
     """That a campaign would not be told to stop, as ``why`` says, when that was signed already."""
     if verb == "abort":
-        stands = "no zone of this start can begin again"
+        stands = "zones that are open send nothing, and no zone of this start can begin again"
         hint = "`edgeshift start FILE --again` starts all of it, to be signed again"
     else:
-        stands = "zones that begin again send nothing until somebody resumes it"
+        stands = "zones that are open, or begin again, send nothing until somebody resumes it"
         hint = f"`edgeshift resume {name}` ends the pause, once `edgeshift retry` or `reopen` restarts zones"
     return Refused(f"{why}. The {verb} was signed and archived all the same: {stands}", hint)

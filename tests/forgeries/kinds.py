@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import WaveSaid, sealed
@@ -252,6 +253,22 @@ async def a_rejection_from_before_the_campaign_was_started_anew(door: Guarded) -
     await door.approve("grace", choice=Choice.REJECT, attempt=3)
     await door.begin()
     await door.approve("ada")
+
+
+@alone
+async def a_rejection_of_whoever_has_left(door: Guarded) -> None:
+    await door.begin()
+    await door.approve()
+    await door.approve("grace", choice=Choice.REJECT)
+    RootsEditor(door.keyring.roots).revoke("grace")
+
+
+@alone
+async def an_abort_of_whoever_has_left(door: Guarded) -> None:
+    await door.begin()
+    await door.approve()
+    await door.say("abort", 1)
+    RootsEditor(door.keyring.roots).revoke("sam")
 
 
 @forgery

@@ -150,9 +150,9 @@ class CampaignScene:
             assert start is not None
             await insisted(lambda: pen.start(start, spec))
 
-    async def sign_word(self, word: SignedWord, reason: str = "") -> None:
+    async def sign_word(self, word: SignedWord, reason: str = "", by: str = OPERATOR) -> None:
         """Record an operator's signed word, and tell nobody, where people have keys."""
-        if (pen := self.pen(OPERATOR)) is not None:
+        if (pen := self.pen(by)) is not None:
             assert self.start is not None
             name, spec = self.spec.name, self.start.spec
             await insisted(lambda: pen.word(name, spec, word, reason))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Edit, mutant
 
 DOOR = "edgeshift/authority/door.py"
+LAST_WORD = "edgeshift/authority/last_word.py"
 STARTS = "edgeshift/authority/starts.py"
 RECORDS = "edgeshift/authority/records.py"
 ROOTS = "edgeshift/authority/roots.py"
@@ -161,6 +162,20 @@ AT_THE_DOOR = (
             ),
         ],
         "aborted-by-key-alone",
+    ),
+    mutant(
+        "revoked-rejection-ignored",
+        "a rejection keeps nothing back once the key that signed it is revoked",
+        1,
+        [Edit(DOOR, "(roots.lasting, statement.issued) if", "(roots, statement.issued) if")],
+        "rejected-by-a-key-revoked-since",
+    ),
+    mutant(
+        "revoked-abort-ignored",
+        "an abort keeps nothing back once the key that signed it is revoked",
+        7,
+        [Edit(LAST_WORD, "return roots.lasting.refuses(", "return roots.refuses(")],
+        "aborted-by-a-key-revoked-since",
     ),
     mutant(
         "damaged-abort-ignored",

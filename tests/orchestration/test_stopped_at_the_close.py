@@ -48,8 +48,8 @@ async def words(stage: Stage) -> list[str]:
 @pytest.mark.parametrize(
     ("stop", "stands"),
     [
-        (pause, "zones that begin again send nothing until somebody resumes it"),
-        (abort, "no zone of this start can begin again"),
+        (pause, "zones that are open, or begin again, send nothing until somebody resumes it"),
+        (abort, "zones that are open send nothing, and no zone of this start can begin again"),
     ],
 )
 async def test_a_stop_of_a_campaign_in_which_nothing_is_left_is_told_as_signed(

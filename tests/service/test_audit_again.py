@@ -1,6 +1,4 @@
-"""In an audit file, too, nothing but a rollback rests on a start once the campaign was started again by
-another file.
-"""
+"""In an audit file, too, nothing but a rollback rests on a start once the campaign was started again."""
 
 from __future__ import annotations
 
@@ -38,17 +36,29 @@ async def begun_again(done: Audited, file: str, since: timedelta) -> None:
 
 @pytest.mark.parametrize(
     ("file", "minutes", "holds"),
-    [(OTHER, -30, False), (OTHER, -5, True), (OTHER, 30, True), (SAME, -30, True)],
-    ids=["before it", "as it was checked, maybe", "after it", "by the same file"],
+    [(OTHER, -30, False), (OTHER, -5, True), (OTHER, 30, True), (SAME, -30, False), (SAME, -5, True)],
+    ids=["before it", "as it was checked, maybe", "after it", "the same file", "the same file, maybe"],
 )
-async def test_a_request_under_the_file_of_before_does_not_hold(
+async def test_a_request_under_a_start_of_before_does_not_hold(
     file: str, minutes: float, holds: bool, tmp_path: Path
 ) -> None:
-    """Whoever agreed to it did so under other terms."""
+    """Whoever agreed to it did so for the start of before, or under other terms."""
     done = await audited(tmp_path)
     await begun_again(done, file, timedelta(minutes=minutes))
     said = said_of(done, await done.export())
-    assert ("by another file" in said) is not holds and bool(said) is not holds
+    assert ("started the campaign again since" in said) is not holds and bool(said) is not holds
+    assert ("by another file" in said) is (file == OTHER and not holds)
+
+
+async def test_what_was_agreed_to_anew_holds(tmp_path: Path) -> None:
+    """Under the later start by the same file, with an attempt of its own and people's words for it."""
+    done = await audited(tmp_path)
+    await begun_again(done, SAME, timedelta(hours=1))
+    started = max(await SignedRecords(done.archive).starts(CAMPAIGN), key=lambda said: said.statement.issued)
+    for by in ("ada", "grace"):
+        await done.put(done.decision(by, start=started.digest, issued=SENT + timedelta(hours=2)))
+    await done.send(done.zones[0], "anew", at=SENT + timedelta(hours=3))
+    assert not said_of(done, await done.export())
 
 
 async def test_a_rollback_holds_all_the_same(tmp_path: Path) -> None:

@@ -236,7 +236,12 @@ async def reopened_in_a_rehearsal(world: World) -> Verdict:
     return await _rejected_by_key(world, "https://rehearsal.example/client/v4")
 
 
-async def _rejected_by_key(world: World, reopened_at: str = "") -> Verdict:
+async def rejected_by_a_key_revoked_since(world: World) -> Verdict:
+    """The same, and whoever rejected it has left: their key is revoked."""
+    return await _rejected_by_key(world, revoked=True)
+
+
+async def _rejected_by_key(world: World, reopened_at: str = "", *, revoked: bool = False) -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a"), OTHER) as stage:
         play, name = stage.play, stage.name("a")
         state = await waits(stage, "a")
@@ -244,6 +249,9 @@ async def _rejected_by_key(world: World, reopened_at: str = "") -> Verdict:
         play.signatures.append(
             Signature(by="bob", choice="reject", digest=state.digest, at=play.now(), zone=state.zone.id)
         )
+        if revoked:
+            assert play.keys is not None
+            play.keys.write(replace(play.keys.roster, revoked=(("bob", 1),)))
         if reopened_at:
             # People's words are told to the second.
             await quiet()
@@ -263,7 +271,12 @@ async def aborted_by_a_damaged_word(world: World) -> Verdict:
     return await _aborted_by_key(world, damaged=True)
 
 
-async def _aborted_by_key(world: World, *, damaged: bool = False) -> Verdict:
+async def aborted_by_a_key_revoked_since(world: World) -> Verdict:
+    """The same by another operator, who has left then: their key is revoked."""
+    return await _aborted_by_key(world, by="sam")
+
+
+async def _aborted_by_key(world: World, *, damaged: bool = False, by: str = OPERATOR) -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a"), OTHER) as stage:
         play = stage.play
         await waits(stage, "a")
@@ -271,12 +284,13 @@ async def _aborted_by_key(world: World, *, damaged: bool = False) -> Verdict:
         await play.sign_zone(stage.name("other"))
         await ends(stage, "other")
         asked = play.now()
-        await play.sign_word("abort", "enough")
+        await play.sign_word("abort", "enough", by)
+        if by != OPERATOR:
+            assert play.keys is not None
+            play.keys.write(replace(play.keys.roster, revoked=((by, 1),)))
         damage = Damage(await _word_of(stage)) if damaged else None
         play.stops.append(
-            StopRecord(
-                campaign=play.spec.name, kind="abort", by=OPERATOR, asked_at=asked, answered_at=play.now()
-            )
+            StopRecord(campaign=play.spec.name, kind="abort", by=by, asked_at=asked, answered_at=play.now())
         )
         # The campaign may have found the word in the archive by now, and takes no sign-off any more.
         with contextlib.suppress(WorkflowUpdateFailedError):
