@@ -15,6 +15,7 @@ from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import staged, zone
+from tests.kit.heeded_late import heeded_late
 from tests.kit.held_late import held_late
 from tests.kit.left_paused import left_paused
 from tests.kit.missed import missed_while_looked_at
@@ -93,6 +94,20 @@ async def paused_as_it_leaves(client: Client, folder: Path) -> None:
 
         await eventually(over, 60, "the run ends")
         await keep("campaign-paused-as-it-leaves", left)
+
+
+async def aborted_at_the_close(client: Client, folder: Path) -> None:
+    """A campaign that finds a signed abort as it finds its only zone ended.
+    ``campaign-closed-over-its-abort`` is what the version before ``a-signed-abort-is-heeded-at-the-close``
+    made of it.
+    """
+    async with heeded_late(client, folder) as (stage, first):
+        play = stage.play
+        first.over.clear()
+        await play.sign_word("abort", "enough")
+        await play.sign_zone(stage.name("a"))
+        await play.result()
+        await keep("campaign-aborted-at-its-close", play.campaign)
 
 
 async def put_back(client: Client, folder: Path) -> None:
