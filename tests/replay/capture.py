@@ -48,6 +48,7 @@ from tests.replay.capture_waiting import (
     missed,
     paused_as_it_leaves,
     put_back,
+    support_asked,
 )
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
@@ -255,6 +256,7 @@ async def main() -> None:
         paused_as_it_leaves,
         aborted_at_the_close,
         put_back,
+        support_asked,
         shared,
         four,
         many_held,
