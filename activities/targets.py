@@ -325,10 +325,7 @@ def choose(
     wanted = spec.targets
 
     def is_chosen(zone: Zone | WithoutAccount, in_account: bool) -> bool:
-        names = {zone.id, zone.name}
-        if names & set(wanted.exclude) or (wanted.plans and zone.plan not in wanted.plans):
-            return False
-        return wanted.all or in_account or bool(names & set(wanted.include))
+        return wanted.takes({zone.id, zone.name}, zone.plan, in_account=in_account)
 
     if lost := [zone.name for zone in without if is_chosen(zone, bool(wanted.accounts))]:
         raise ApplicationError(

@@ -94,8 +94,8 @@ class LogFieldsWork(AreaWork):
         """
         if change.step not in (Step.COMMIT, Step.ROLL_BACK):
             raise NotSent(f"log-fields knows no step {change.step.value}")
-        if body.get("name") != "log_fields":
-            raise NotSent("the body is to name custom log fields")
+        if odd := log_fields.odd_body(body):
+            raise NotSent(f"the body is to name custom log fields and log jobs: {odd}")
         if wrong := log_fields.mistakes(log_fields.fields_of_document(body["fields"])):
             raise NotSent(wrong[0])
 

@@ -49,6 +49,7 @@ from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import Advice, Intent, Proposal, Snapshot, get_document, put_document
 from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord, StepWritten
+from edgeshift.stores.documents.proposals import none_of_its_area
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_EXPLAINED = 5
@@ -179,8 +180,11 @@ class LogFieldsActivities:
             await never_showed(self._connections, start.target.zone, start.area, own.seen)
 
     async def _signed(self, prepared: Prepared) -> dict[str, Any]:
-        """The body that was signed."""
-        return (await get_document(self._connections.archive, Proposal, prepared.proposal)).body
+        """The body that was signed. Raises ArchiveError, also where it is none of this area."""
+        body = (await get_document(self._connections.archive, Proposal, prepared.proposal)).body
+        if odd := log_fields.odd_body(body):
+            raise none_of_its_area(prepared.proposal, odd)
+        return body
 
     async def _not_undone(
         self, client: ServiceClient, start: ZoneStart, body: dict[str, Any], own: OwnCommits | None

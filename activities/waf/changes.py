@@ -104,6 +104,8 @@ class WafWork(AreaWork):
         """What is never sent, whoever signed it."""
         if change.step not in (Step.VALIDATE, Step.DELETE_OVERRIDES, Step.COMMIT):
             raise NotSent(f"waf knows no step {change.step.value}")
+        if change.step is not Step.DELETE_OVERRIDES and (odd := waf.unsound(body)):
+            raise NotSent(f"the body is no configuration: {odd}")
         if change.step is Step.COMMIT and waf.is_log_only(body):
             raise NotSent("a body that only logs is never committed")
         plan = change.start.target.zone.plan

@@ -37,6 +37,7 @@ from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
 from edgeshift.stores.documents import Snapshot, get_document, put_document
 from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
+from edgeshift.stores.documents.proposals import none_of_its_area
 
 
 class WafActivities:
@@ -98,6 +99,9 @@ class WafActivities:
             message = message.model_copy(update=sent)
         proposal = await get_document(archive, WafProposal, message.proposal)
         body = proposal.body
+        if odd := waf.unsound(body):
+            # Only a forgery is so, and nothing can be compared with it.
+            raise none_of_its_area(message.proposal, odd)
         before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading
         state, trouble = "", ""
         status: dict[str, Any] = {}

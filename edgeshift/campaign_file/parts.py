@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from datetime import timedelta
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -72,6 +72,14 @@ class TargetSpec(Part):
         if self.all and self.include:
             raise ValueError("all: true and include exclude each other")
         return self
+
+    def takes(self, names: Set[str], plan: Plan, *, in_account: bool) -> bool:
+        """Whether a zone is meant. ``names``: its name and identifier; ``in_account``: whether it is of an
+        account that is named, or may be.
+        """
+        if names & set(self.exclude) or (self.plans and plan not in self.plans):
+            return False
+        return self.all or in_account or bool(names & set(self.include))
 
 
 class ValidationSpec(Part):

@@ -4,7 +4,8 @@ nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from edgeshift.areas import area_of
@@ -12,33 +13,77 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DOCTOR
 from edgeshift.model.check_codes import CheckCode
-from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.model.counts import agreed, counted
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.runtime.queues import Queue
 from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.service_api.zones import ZONES_A_PAGE
 
 LOOKED_THROUGH = 500
 """Zones that are looked through for one of the right plan."""
 
+MOST_NAMED = 5
+"""Zones that a check names."""
 
-async def any_zone(client: ServiceClient, area: Area) -> Zone | None:
-    """A zone that the credential reaches, Enterprise if the area needs that and there is one."""
+
+@dataclass(frozen=True)
+class Reached:
+    """What a credential reaches. ``zone``: one that has an account, Enterprise if the area needs that and
+    there is one; ``seen``: how many zones were looked through; ``without``: those of them that are listed
+    without their account, and ``meant``: those of these that the targets name, or may name.
+    """
+
+    zone: Zone | None
+    seen: int
+    without: tuple[str, ...]
+    meant: tuple[str, ...]
+
+
+async def reached(client: ServiceClient, spec: CampaignSpec) -> Reached:
+    """What the credential reaches, of the first zones that it lists: until a zone is found, and to the end of
+    that page, which costs no other call. Raises ServiceError.
+    """
     first: Zone | None = None
-    async for zone in _zones(client):
-        first = first or zone
-        if not area_of(area).enterprise_only or zone.plan is Plan.ENTERPRISE:
-            return zone
-    return first
-
-
-async def _zones(client: ServiceClient) -> AsyncIterator[Zone]:
-    seen = 0
-    async for zone in client.zones():
-        plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
-        if zone.account is not None:
-            yield Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
+    found: Zone | None = None
+    seen, without, meant = 0, list[str](), list[str]()
+    async for listed in client.zones():
         seen += 1
-        if seen >= LOOKED_THROUGH:
-            return
+        plan = Plan.of(listed.plan.legacy_id if listed.plan else None)
+        if listed.account is None:
+            without.append(listed.name)
+            # Any account may be its.
+            if spec.targets.takes({listed.id, listed.name}, plan, in_account=bool(spec.targets.accounts)):
+                meant.append(listed.name)
+        elif found is None:
+            zone = Zone(id=listed.id, name=listed.name, account=listed.account.id, plan=plan)
+            first = first or zone
+            if not area_of(spec.area).enterprise_only or plan is Plan.ENTERPRISE:
+                found = zone
+        if seen >= LOOKED_THROUGH or (found is not None and seen % ZONES_A_PAGE == 0):
+            break
+    return Reached(found or first, seen, tuple(without), tuple(meant))
+
+
+def check_accounts(name: str, found: Reached) -> list[Check]:
+    """That zones are listed without their account which the targets name, or may name, if there are such:
+    unless another credential lists them with it, the plan ends by them.
+    """
+    if not found.meant:
+        return []
+    number = len(found.meant)
+    of, have = counted(found.seen, "zone"), agreed(number, "is", "are")
+    said = f"{number} of the first {of} {have} listed without {agreed(number, 'its', 'their')} account:"
+    more = ", …" if number > MOST_NAMED else ""
+    fix = f"targets mean {agreed(number, 'it', 'them')}, or may: leave {agreed(number, 'it', 'them')} out"
+    return [
+        Check(
+            CheckCode.CREDENTIAL_ZONES,
+            f"zones of {name}",
+            State.WARNING,
+            f"{said} {', '.join(found.meant[:MOST_NAMED])}{more}",
+            f"{fix} by targets.exclude; `edgeshift plan` fails else",
+        )
+    ]
 
 
 async def check_permissions(client: ServiceClient, spec: CampaignSpec, name: str, zone: Zone) -> Check:

@@ -14,7 +14,13 @@ from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.doctor.archive_checks import check_campaigns, check_records
-from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions, check_rights
+from edgeshift.doctor.area_checks import (
+    check_accounts,
+    check_area,
+    check_permissions,
+    check_rights,
+    reached,
+)
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.profile import check_profile
 from edgeshift.doctor.roots_checks import check_roots
@@ -282,7 +288,7 @@ async def check_credential(
                 else found
             )
             permissions, zone = await _permissions(client, spec, name, token=credential.token is not None)
-            found.append(permissions)
+            found += permissions
             if zone is not None:
                 found.append(await check_rights(client, spec, name, zone, served))
             if number == 0:
@@ -328,14 +334,22 @@ def _service_clock(date: str | None) -> Check:
 
 async def _permissions(
     client: ServiceClient, spec: CampaignSpec, name: str, *, token: bool
-) -> tuple[Check, Zone | None]:
-    """What the credential may read, by reading: its own state, a zone, and what the area needs of it."""
+) -> tuple[list[Check], Zone | None]:
+    """What the credential may read, by reading: its own state, a zone, and what the area needs of it; and
+    whether zones are listed without their account.
+    """
     code = CheckCode.CREDENTIAL
     if token:
         verified = await client.verify_token()
         if verified.status != "active":
-            return Check(code, name, State.FAILED, f"the token is {verified.status}", "make a new one"), None
-    zone = await any_zone(client, spec.area)
-    if zone is None:
-        return Check(code, name, State.FAILED, "it reaches no zone", "give it the zones that it is for"), None
-    return await check_permissions(client, spec, name, zone), zone
+            said = f"the token is {verified.status}"
+            return [Check(code, name, State.FAILED, said, "make a new one")], None
+    found = await reached(client, spec)
+    unclear = check_accounts(name, found)
+    if found.zone is None:
+        said, fix = "it reaches no zone", "give it the zones that it is for"
+        if found.without:
+            said = f"each of the first {counted(found.seen, 'zone')} that it lists comes without its account"
+            fix = "no campaign can take such zones: ask the service, or whoever is between"
+        return [Check(code, name, State.FAILED, said, fix), *unclear], None
+    return [await check_permissions(client, spec, name, found.zone), *unclear], found.zone

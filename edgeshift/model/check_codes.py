@@ -32,6 +32,7 @@ class CheckCode(StrEnum):
     CLOCK_SERVICE = "clock_service"
     CREDENTIAL = "credential"
     CREDENTIAL_RIGHTS = "credential_rights"
+    CREDENTIAL_ZONES = "credential_zones"
     PROFILE = "profile"
     HELD_CALLS = "held_calls"
 

@@ -8,6 +8,9 @@ from edgeshift.service_api.caller import Again, Caller, hex_id
 from edgeshift.service_api.models import Account, TokenVerification, Zone
 from edgeshift.service_api.transport import Call
 
+ZONES_A_PAGE = 50
+"""As many as the service lists in one answer at most."""
+
 
 class ZoneCalls(Caller):
     """Finding zones."""
@@ -30,7 +33,8 @@ class ZoneCalls(Caller):
             params["name"] = name
         if status is not None:
             params["status"] = status
-        return self._paged(Call("zones.list", "GET", "/zones", params), Zone, per_page=50, again=again)
+        call = Call("zones.list", "GET", "/zones", params)
+        return self._paged(call, Zone, per_page=ZONES_A_PAGE, again=again)
 
     async def zone(self, zone_id: str, *, urgent: bool = False) -> Zone:
         """One zone. Raises NotFound, or Refused for one that the service does not accept."""

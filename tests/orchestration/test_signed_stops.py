@@ -23,6 +23,7 @@ from edgeshift.operations.steering import abort
 from edgeshift.testbed.invariants.seen import StopRecord
 from tests.kit import OPERATOR
 from tests.kit.faults import staged, zone
+from tests.kit.heeded_late import heeded_late
 from tests.kit.signing import Roster, key_of
 
 pytestmark = pytest.mark.embedded
@@ -85,6 +86,32 @@ async def test_an_abort_that_the_campaign_found_first_is_answered(
         assert "found the signed word by itself" in answer.text
         with pytest.raises(Refused, match="closed"):
             await abort(play.client, play.spec.name, by=OPERATOR, reason="enough", pen=pen)
+
+
+async def test_an_abort_that_is_found_with_the_last_zones_end_is_heeded(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The door has ended the only zone, so that the campaign has its outcome as it finds the signed word: it
+    says that it was aborted, and by whom, and so does whoever comes late with that word.
+    """
+    async with heeded_late(temporal_client, tmp_path) as (stage, first):
+        play = stage.play
+
+        async def late(*what: Any, **how: Any) -> Answer:
+            first.over.clear()
+            await play.sign_zone(stage.name("a"))
+            await play.result()
+            return await calls.tell(*what, **how)
+
+        monkeypatch.setattr(steering, "tell", late)
+        pen = play.pen(OPERATOR)
+        answer = await abort(play.client, play.spec.name, by=OPERATOR, reason="enough", pen=pen)
+        assert "found the signed word by itself" in answer.text
+        result = await play.result()
+        assert (result.aborted, result.outcomes) == (True, {"aborted": 1})
+        found = await play.summary()
+        assert (found.stopped_by, found.why) == (OPERATOR, f"by {OPERATOR}: enough")
+        assert await stage.changes() == []
 
 
 @pytest.mark.parametrize("roots", [True, False])

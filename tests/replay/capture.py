@@ -40,6 +40,7 @@ from tests.replay.capture_planned import planned, planned_esc, planned_log_field
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.capture_shared import four, many_held, planned_apart, shared
 from tests.replay.capture_waiting import (
+    aborted_at_the_close,
     assessing,
     begun_at_the_close,
     ended_in_its_batch,
@@ -48,6 +49,7 @@ from tests.replay.capture_waiting import (
     missed,
     paused_as_it_leaves,
     put_back,
+    support_asked,
 )
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
@@ -254,7 +256,9 @@ async def main() -> None:
         ended_in_its_batch,
         looked_late,
         paused_as_it_leaves,
+        aborted_at_the_close,
         put_back,
+        support_asked,
         shared,
         four,
         many_held,

@@ -15,12 +15,14 @@ from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import staged, zone
+from tests.kit.heeded_late import heeded_late
 from tests.kit.held_late import held_late
 from tests.kit.left_paused import left_paused
 from tests.kit.missed import missed_while_looked_at
 from tests.kit.put_back import say_twice
 from tests.kit.signing import Roster
 from tests.kit.starting import ended_while_starting
+from tests.kit.support_unheard import support_unheard
 from tests.replay.keeping import is_in, keep
 
 REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
@@ -93,6 +95,29 @@ async def paused_as_it_leaves(client: Client, folder: Path) -> None:
 
         await eventually(over, 60, "the run ends")
         await keep("campaign-paused-as-it-leaves", left)
+
+
+async def aborted_at_the_close(client: Client, folder: Path) -> None:
+    """A campaign that finds a signed abort as it finds its only zone ended.
+    ``campaign-closed-over-its-abort`` is what the version before ``a-signed-abort-is-heeded-at-the-close``
+    made of it.
+    """
+    async with heeded_late(client, folder) as (stage, first):
+        play = stage.play
+        first.over.clear()
+        await play.sign_word("abort", "enough")
+        await play.sign_zone(stage.name("a"))
+        await play.result()
+        await keep("campaign-aborted-at-its-close", play.campaign)
+
+
+async def support_asked(client: Client, folder: Path) -> None:
+    """A zone that waits for support with a permit to validate, and is asked what it waits for.
+    ``zone-needs_support-unheard`` is what the version before ``support-is-said-with-a-permit`` made of it.
+    """
+    async with support_unheard(client, folder) as stage:
+        await stage.play.until(lambda seen: seen.places.get("support") == 1)
+        await keep("zone-needs_support-said-again", stage.play.zone(stage.name("a")))
 
 
 async def put_back(client: Client, folder: Path) -> None:

@@ -32,6 +32,7 @@ from edgeshift.profiles import SPECIFICATION
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.service_api import ServiceClient
+from edgeshift.service_api.models import Zone as ListedZone
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import put_document
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetAccount
@@ -75,6 +76,65 @@ async def test_esc_has_its_permissions_its_date_and_its_edge_checked(caller: Cal
     assert found["clock"][0] is State.WARNING
     gone = await checked(spec(caller, "esc", esc={"probe": {"edge": "http://127.0.0.1:9"}}))
     assert gone["probe"][0] is State.FAILED and "nobody answers at 127.0.0.1:9" in gone["probe"][1]
+
+
+async def checked_with(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, without: set[str], targets: dict[str, Any]
+) -> list[Check]:
+    """What is found where the service lists these zones without their account; all where none is named."""
+    real = ServiceClient.zones
+
+    async def zones(client: ServiceClient, **how: Any) -> AsyncIterator[ListedZone]:
+        async for one in real(client, **how):
+            yield one.model_copy(update={"account": None}) if not without or one.name in without else one
+
+    monkeypatch.setattr(ServiceClient, "zones", zones)
+    campaign = spec(caller, "waf", targets=targets)
+    return await check_credential(campaign, campaign.service.credentials[0], 0)
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_named"),
+    [
+        ({"all": True}, True),
+        ({"accounts": ["Any"]}, True),
+        ({"include": ["LAST"]}, True),
+        ({"include": ["FIRST"]}, False),
+        ({"all": True, "exclude": ["LAST"]}, False),
+        ({"all": True, "plans": ["other"]}, False),
+    ],
+)
+async def test_zones_without_an_account_are_named_where_the_targets_mean_them(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, targets: dict[str, Any], is_named: bool
+) -> None:
+    """The plan ends by such a zone: it is named with how it is left out, and another one is read."""
+    names = sorted(zone.name for zone in caller.fleet.zones)
+    placed = {"FIRST": names[0], "LAST": names[-1]}
+    given = {
+        key: [placed.get(one, one) for one in value] if isinstance(value, list) else value
+        for key, value in targets.items()
+    }
+    found = await checked_with(caller, monkeypatch, {names[-1]}, given)
+    about = [check for check in found if check.code is CheckCode.CREDENTIAL_ZONES]
+    assert [check.state for check in about] == [State.WARNING] * is_named
+    for check in about:
+        said = f"1 of the first {len(names)} zones is listed without its account: {names[-1]}"
+        assert check.text == said and "targets.exclude" in check.fix
+    works = next(check for check in found if check.code is CheckCode.CREDENTIAL)
+    assert works.state is State.OK and names[0] in works.text
+
+
+async def test_a_credential_whose_zones_all_come_without_their_account_reaches_some(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not said that it reaches none."""
+    found = await checked_with(caller, monkeypatch, set(), {"all": True})
+    number = len(caller.fleet.zones)
+    works = next(check for check in found if check.code is CheckCode.CREDENTIAL)
+    said = f"each of the first {number} zones that it lists comes without its account"
+    assert (works.state, works.text) == (State.FAILED, said)
+    (about,) = [check for check in found if check.code is CheckCode.CREDENTIAL_ZONES]
+    assert about.text.startswith(f"{number} of the first {number} zones are listed without their account")
 
 
 class OddDoctor(DoctorPart):

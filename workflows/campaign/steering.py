@@ -127,6 +127,14 @@ class Steering:
             return False
         return state.signed_stop.word == "abort" or state.paused is None
 
+    @property
+    def knows_of_an_abort(self) -> bool:
+        """Whether it has found that an abort is signed of which Temporal has told it nothing. It says so of
+        itself also where it has closed by then.
+        """
+        stop = self._state.signed_stop
+        return stop is not None and stop.word == "abort" and self._state.aborted is None
+
     async def heed(self) -> None:
         """Stop as somebody has signed: nothing would be sent any more, whatever leave is given here."""
         state, stop = self._state, self._state.signed_stop

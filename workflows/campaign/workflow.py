@@ -87,6 +87,8 @@ class Campaign:
             self._begin_tasks()
             await self._until_closed()
             await self._leave()
+            if self._closes_over_an_abort():
+                await self._steering.heed()
             # While it left, a zone may have been heard of, or begun again, that it is to see to an end.
             if state.closed:
                 await self._ends.compare()
@@ -101,6 +103,13 @@ class Campaign:
                     compared=state.compared,
                     carried=state.carried(),
                 )
+
+    def _closes_over_an_abort(self) -> bool:
+        """Whether it has found that somebody has signed its abort, and has not heeded it: the look that finds
+        this may find also that its last zone has ended, as by that very word at the door.
+        """
+        late = self._state.closed and self._steering.knows_of_an_abort
+        return late and workflow.patched("a-signed-abort-is-heeded-at-the-close")
 
     def _was_opened(self) -> bool:
         """Whether it is open again after it has compared its outcomes, which takes a while: a zone that wakes

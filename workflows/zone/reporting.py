@@ -124,7 +124,9 @@ class Reporter:
         """Tell the campaign what the zone waits for, if it waits and nothing is on its way to end that."""
         zone = self._zone
         async with self.turn:
-            if zone.phase not in SAID or zone.using is not None or zone.usable_grant is not None:
+            if zone.phase not in SAID or zone.using is not None:
+                return
+            if zone.usable_grant is not None and not self._waits_for_support():
                 return
             first = zone.phase in FIRST
             prepared = None if first else zone.prepared
@@ -139,6 +141,13 @@ class Reporter:
                     again=again,
                 )
             )
+
+    def _waits_for_support(self) -> bool:
+        """Whether it waits for support though it holds a permit: an Enterprise zone is started with one to
+        validate, which ends nothing of that wait.
+        """
+        waits = self._zone.phase is ZonePhase.NEEDS_SUPPORT
+        return waits and workflow.patched("support-is-said-with-a-permit")
 
     async def _say(self, word: ZoneWord) -> None:
         zone, releases = self._zone, word.releases

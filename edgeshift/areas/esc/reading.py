@@ -151,7 +151,9 @@ def secret_body(target: Zone) -> dict[str, Any]:
 
 def sets_secret(body: Mapping[str, Any]) -> bool:
     """Whether a body stands for setting a test secret (``secret_body``)."""
-    return body.get("name") == _SECRET_BODY and set(body.get("change", ())) == {"with_secret"}
+    change = body.get("change")
+    is_one = isinstance(change, Mapping) and set(change) == {"with_secret"}
+    return body.get("name") == _SECRET_BODY and is_one
 
 
 def work_of_one(terms: EscSpec, target: Zone) -> timedelta:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.jobs import (
@@ -178,6 +178,24 @@ def proposal_body(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpe
         "fields": fields_document(wanted),
         "jobs": {"list": list(names), "new": new_job(job, names) if job and create else None},
     }
+
+
+def odd_body(body: Mapping[str, Any]) -> str | None:
+    """Why a body is none that people can have been asked to sign (``proposal_body``), or None."""
+    if body.get("name") != "log_fields":
+        return "its name is not log_fields"
+    try:
+        FieldSet.model_validate(body.get("fields"))
+    except ValidationError:
+        return "its fields are no lists of names"
+    jobs = body.get("jobs")
+    names = jobs.get("list") if isinstance(jobs, Mapping) else None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return "its jobs have no list of names"
+    new = jobs.get("new", "") if isinstance(jobs, Mapping) else ""
+    if new is None or (isinstance(new, Mapping) and {"name", "destination"} <= new.keys()):
+        return None
+    return "its jobs do not say what is made"
 
 
 def _others(reading: Reading, zone: Zone, job: NewJobSpec) -> list[dict[str, Any]]:

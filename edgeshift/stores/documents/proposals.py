@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
+
+from pydantic import field_validator
 
 from edgeshift.model.digests import NotCanonical, canonical_bytes, essence
 from edgeshift.model.reasons import Reason
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents.codec import Document, put_document
+from edgeshift.stores.documents.codec import Document, DocumentUnreadable, put_document
 
 
 class Proposal(Document):
@@ -25,6 +28,22 @@ class Proposal(Document):
     losses: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notices: tuple[Reason, ...] = ()
+
+    @field_validator("body")
+    @classmethod
+    def _has_a_digest(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """What counts of a ruleset is looked for in each of its rules (``essence``)."""
+        rules = body.get("rules", [])
+        if not isinstance(rules, list) or not all(isinstance(rule, Mapping) for rule in rules):
+            raise ValueError("rules is not a list of objects")
+        return body
+
+
+def none_of_its_area(digest: str, why: str) -> DocumentUnreadable:
+    """That the archived proposal of this digest has a body which its area has nobody sign. ``why``: what is
+    wrong with that.
+    """
+    return DocumentUnreadable(f"the proposal {digest[:12]} in the archive cannot be read: body: {why}")
 
 
 async def put_proposal(archive: Archive, proposal: Proposal) -> str:
