@@ -249,8 +249,8 @@ AT_THE_DOOR = (
             ),
             Edit(
                 DOOR,
-                'return policy.per == "fingerprint" and asked.fingerprint in statement.subjects',
-                'return policy.per == "fingerprint"',
+                'return (rejects or policy.per == "fingerprint") and asked.fingerprint in statement.subjects',
+                'return rejects or policy.per == "fingerprint"',
             ),
         ],
         "body-that-nobody-signed",
