@@ -151,7 +151,7 @@ class LogFieldsWork(AreaWork):
         spec, ways = campaign.section(LogFieldsSpec), self._connections.ways(campaign)
         wanted = spec.wanted(step.zone.id, step.zone.name)
         if log_fields.fields_document(wanted) != step.body["fields"]:
-            # Whoever signed it: what visitors send is logged as far as the campaign's file says, and no further.
+            # Whoever signed it: no more of what visitors send is logged than the campaign's file says.
             raise NotSent("its fields are others than the campaign's file asks for", ChangeStatus.DRIFTED)
 
         def drift(reading: log_fields.Reading) -> str:

@@ -95,7 +95,7 @@ class EvidenceActivities:
             if passed and message.announce and not suits(message.mode.value, spec.validation.modes):
                 # Somebody else has set it into validation: no window follows, and it is decided on by itself.
                 last = spec.validation.modes[-1].value
-                doubt = f"the window was one of mode {message.mode.value}, and the campaign's file asks for {last}"
+                doubt = f"the window was in mode {message.mode.value}; the campaign's file asks for {last}"
                 cause = EvidenceCause.OTHER_MODE
         if doubt:
             judged = {"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt, "cause": cause}

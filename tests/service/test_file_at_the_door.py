@@ -182,7 +182,6 @@ async def test_a_zone_joins_its_fingerprint_by_evidence_of_the_files_last_window
             assert (await door.commit(permit=2, evidence=found)).status is ChangeStatus.ANSWERED
 
 
-
 @pytest.mark.parametrize(
     ("targets", "said"),
     [
