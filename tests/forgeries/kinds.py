@@ -254,6 +254,32 @@ async def a_rejection_from_before_the_campaign_was_started_anew(door: Guarded) -
     await door.approve("ada")
 
 
+@alone
+async def a_rejection_under_a_file_by_which_each_zone_is_signed_for_itself(door: Guarded) -> Guarded:
+    """The campaign was started again by one: nobody has reopened the zone."""
+    await door.begin(issued=datetime.now(UTC) - timedelta(hours=1))
+    await door.approve_alike("grace", choice=Choice.REJECT)
+    spec = await door.gate.connections.spec(door.gate.start.spec)
+    alone = spec.model_copy(update={"sign_off": spec.sign_off.model_copy(update={"per": "zone"})})
+    again = door.with_start(spec=await put_document(door.archive, alone))
+    await again.begin()
+    await again.approve("ada")
+    return again
+
+
+@alone
+async def a_target_that_the_file_excludes(door: Guarded) -> Guarded:
+    """It is in the list that was signed with the file."""
+    spec = await door.gate.connections.spec(door.gate.start.spec)
+    without = spec.model_copy(
+        update={"targets": spec.targets.model_copy(update={"exclude": (door.gate.zone.name,)})}
+    )
+    out = door.with_start(spec=await put_document(door.archive, without))
+    await out.begin()
+    await out.approve()
+    return out
+
+
 @forgery
 async def a_record_without_a_signature(door: Guarded) -> None:
     await door.begin()
