@@ -149,7 +149,10 @@ class LogFieldsWork(AreaWork):
         campaign = await self._connections.spec(step.change.start.spec)
         # Before anything is written: in the middle of it, a refusal would leave a part behind.
         spec, ways = campaign.section(LogFieldsSpec), self._connections.ways(campaign)
-        wanted = log_fields.fields_of_document(step.body["fields"])
+        wanted = spec.wanted(step.zone.id, step.zone.name)
+        if log_fields.fields_document(wanted) != step.body["fields"]:
+            # Whoever signed it: no more of what visitors send is logged than the campaign's file says.
+            raise NotSent("its fields are others than the campaign's file asks for", ChangeStatus.DRIFTED)
 
         def drift(reading: log_fields.Reading) -> str:
             found = log_fields.assess(reading, step.zone, wanted, spec.job, step.client.profile)

@@ -20,7 +20,14 @@ from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, leads_away, policy_by
-from edgeshift.authority.starts import campaign_refused, start_of, starts_then, target_refused
+from edgeshift.authority.starts import (
+    campaign_refused,
+    not_meant,
+    start_of,
+    starts_alike,
+    starts_then,
+    target_refused,
+)
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
@@ -137,7 +144,8 @@ class Authority:
             return found
         assert isinstance(found.statement, StartStatement)
         targets = await frozen(found.statement.targets)
-        return target_refused(start.index, start.target, found.statement, targets)
+        refused = target_refused(start.index, start.target, found.statement, targets)
+        return refused or not_meant(spec.targets, start.target.zone)
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
         """A campaign's policy, made no weaker than what is asked for at the door; as it is where the roots
@@ -245,15 +253,19 @@ class Authority:
             asked = await self._asked(change, spec, now, again=again)
             await self._refuse_rollback(change, asked, frozen, roots)
             return
-        found = last_start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
+        starts = await self._records.starts(spec.name)
+        found = last_start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
             raise NotSigned(found)
         asked = await self._asked(change, spec, now, found.digest, again=again)
+        asked = replace(asked, alike=starts_alike(found, starts))
         if earlier is not None:
             asked = replace(asked, earlier=earlier)
         assert isinstance(found.statement, StartStatement)
         targets = await frozen(found.statement.targets)
         if why := target_refused(start.index, start.target, found.statement, targets):
+            raise NotSigned(why)
+        if why := not_meant(spec.targets, start.target.zone):
             raise NotSigned(why)
         words, damaged = await self._named(self._records.words(spec.name))
         word = last_word(words, found, roots, now)

@@ -19,7 +19,7 @@ from activities.proof.evidence_at_the_door import validations
 from activities.readings import keep_reading
 from activities.snapshots import RECORDED_AGAIN, is_taken
 from activities.stable_read import twice
-from activities.waf.deleting import delete_overrides
+from activities.waf.deleting import delete_overrides, refuse_deleting_unasked
 from activities.waf.modes import refuse_mode, rests_on_a_window
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, prepared_from
@@ -118,6 +118,7 @@ class WafWork(AreaWork):
         if not await rests_on_a_window(self._connections, step):
             await self._refuse_untaken(step)
         if change.step is Step.DELETE_OVERRIDES:
+            await refuse_deleting_unasked(self._connections, step)
             return await delete_overrides(step)
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()

@@ -7,10 +7,30 @@ from http import HTTPStatus
 
 from activities.change.area_work import FencedStep
 from activities.change.not_sent import NotSent
-from activities.waf.proposing import deletion_body
+from activities.connections import Connections
+from activities.waf.proposing import NOTHING, deletion_body
+from activities.waf.replacing import rules_replaced
+from edgeshift.areas import waf
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.digests import digest
+from edgeshift.stores.documents import Snapshot, get_document
+
+
+async def refuse_deleting_unasked(connections: Connections, step: FencedStep) -> None:
+    """Raises NotSent with a drift where the campaign's file has no consent to that, whoever signed it; and
+    where the zone had rules of the new WAF as it was read that edgeshift did not write, and nobody has
+    consented to replace them: it could not move afterwards. It is read again, and blocked. Raises
+    ArchiveError.
+    """
+    consents = (await connections.spec(step.change.start.spec)).consents
+    if not consents.delete_uri_overrides:
+        raise NotSent("nobody has consented to the deletion of URI overrides", ChangeStatus.DRIFTED)
+    if consents.replaces_rules(step.zone):
+        return
+    before = (await get_document(connections.archive, Snapshot[waf.Reading], step.change.snapshot)).reading
+    if rules := await rules_replaced(connections, step.zone, before.entry_point, NOTHING):
+        raise NotSent(f"the commit that follows would replace {rules[0]}", ChangeStatus.DRIFTED)
 
 
 async def delete_overrides(step: FencedStep) -> ChangeResult:

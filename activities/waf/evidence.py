@@ -20,6 +20,7 @@ from activities.waf.proposing import NOTHING
 from edgeshift.areas import waf
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Window, agreed_rules, judge
+from edgeshift.areas.waf.evidence_again import suits
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport, ZoneStart
@@ -90,6 +91,12 @@ class EvidenceActivities:
             others, stored = await self._runs_others(message, client, body, written_by)
             if not doubt:
                 doubt, cause = others, EvidenceCause.OTHER_RULES
+            passed = evidence.verdict is EvidenceVerdict.PASS and not doubt
+            if passed and message.announce and not suits(message.mode.value, spec.validation.modes):
+                # Somebody else has set it into validation: no window follows, and it is decided on by itself.
+                last = spec.validation.modes[-1].value
+                doubt = f"the window was in mode {message.mode.value}; the campaign's file asks for {last}"
+                cause = EvidenceCause.OTHER_MODE
         if doubt:
             judged = {"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt, "cause": cause}
             evidence = evidence.model_copy(update=judged)

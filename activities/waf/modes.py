@@ -9,7 +9,7 @@ from activities.change.not_sent import NotSent
 from activities.change.own import begun_by
 from activities.connections import Connections
 from activities.proof.evidence_at_the_door import passed_in
-from edgeshift.areas.waf.evidence_again import AGAIN
+from edgeshift.areas.waf.evidence_again import window_passes
 from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import Step
@@ -48,7 +48,7 @@ async def _refuse_unseen(connections: Connections, step: FencedStep) -> None:
     if change.evidence:
         evidence = await get_document(there.archive, Evidence, change.evidence)
         spec, now = await there.spec(change.start.spec), step.fence.time.now()
-        about = AGAIN.passes(evidence, spec, now) if evidence.mode == shadow else None
+        about = window_passes(evidence, spec, now) if evidence.mode == shadow else None
         start = await begun_by(there, change)
         starts = () if start is None else (start,)
         # A validation in which they acted came after it, as one that was refused and is sent again.

@@ -14,7 +14,7 @@ from edgeshift.authority.last_start import started_since
 from edgeshift.authority.last_word import last_word
 from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
-from edgeshift.authority.starts import start_of, target_refused
+from edgeshift.authority.starts import not_meant, start_of, starts_alike, target_refused
 from edgeshift.authority.statements import Attested, StartStatement, stops
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
@@ -94,6 +94,7 @@ def judged(
         digest=request.digest,
         fingerprint=request.fingerprint,
         earlier=request.earlier,
+        alike=starts_alike(start, signed.starts),
     )
     if statement.issued > request.at + SKEW_AHEAD:
         return "its start was signed after it"
@@ -108,6 +109,8 @@ def judged(
     word = last_word(before, start, roots, request.at)
     listed = OneTarget(place, target)
     why = target_refused(asked.index, asked.target, statement, listed) or halted(asked, word)
+    if why is None and request.step is not Step.ROLL_BACK:
+        why = not_meant(spec.targets, target.zone)
     if why is not None:
         return why
     begun = [said for said in signed.agains if _was_known(said, request.at)]

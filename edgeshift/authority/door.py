@@ -48,7 +48,8 @@ class Earlier:
 class Asked:
     """A step that is about to be sent. ``spec``: the campaign file that the archive has, and its digest.
     ``passed``: whether the zone's own evidence passed (None: it has none and needs none), with the digest of
-    that. ``earlier``: what was sent before it, as far as that was looked for.
+    that. ``earlier``: what was sent before it, as far as that was looked for. ``alike``: digests of starts of
+    the campaign whose targets are the same, in the same waves.
     """
 
     campaign: str
@@ -63,6 +64,7 @@ class Asked:
     evidence_digest: str = ""
     passed: bool | None = None
     earlier: Earlier = Earlier()
+    alike: frozenset[str] = frozenset()
 
 
 def halted(asked: Asked, word: WordStatement | None) -> str | None:
@@ -157,7 +159,9 @@ def decided(
             if why := _about_else(asked, statement, start):
                 passed_over[statement.by] = why
             continue
-        if policy.approvers and statement.by not in policy.approvers:
+        # Whoever rejected it under another file is not asked whether this one lists them still.
+        listed = statement.start == start.digest or not rejects(said)
+        if listed and policy.approvers and statement.by not in policy.approvers:
             passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
             continue
         # What was rejected stays so, also when the key of whoever rejected it serves no more or was revoked.
@@ -254,7 +258,9 @@ def rejects(said: Attested) -> bool:
 
 def _is_about(asked: Asked, statement: DecisionStatement, start: Attested) -> bool:
     """Whether a decision is about what is asked. An approval is of one start and one attempt; a rejection
-    stands until the zone is reopened, also where the campaign was started anew.
+    stands until the zone is reopened, also where the campaign was started anew, by whatever file: of a
+    fingerprint where each zone is signed for itself by now, too, and of one wave for every wave, where these
+    or the targets were others then.
     """
     policy: SignOffPolicy = asked.spec.sign_off
     rejects = statement.choice is Choice.REJECT
@@ -262,10 +268,11 @@ def _is_about(asked: Asked, statement: DecisionStatement, start: Attested) -> bo
         return False
     if not _is_here(statement, start):
         return False
-    if statement.wave is not None and statement.wave != asked.target.wave:
+    in_waves = not rejects or statement.start == start.digest or statement.start in asked.alike
+    if in_waves and statement.wave is not None and statement.wave != asked.target.wave:
         return False
     if statement.about == "fingerprint":
-        return policy.per == "fingerprint" and asked.fingerprint in statement.subjects
+        return (rejects or policy.per == "fingerprint") and asked.fingerprint in statement.subjects
     return (
         statement.subjects == (asked.digest,)
         and statement.zone == asked.target.zone.id

@@ -7,9 +7,13 @@ from datetime import datetime
 
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import Attested, StartStatement
+from edgeshift.campaign_file.parts import TargetSpec
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import ZoneStart
-from edgeshift.model.fleet import Target, campaign_id
+from edgeshift.model.fleet import ScopeKind, Target, Zone, campaign_id
+from edgeshift.model.zone_names import goes_by, is_identifier
+
+_NOT_NAMED = "the campaign's file does not name it"
 
 
 def start_of(
@@ -46,6 +50,20 @@ def starts_then(
     return found or why
 
 
+def starts_alike(start: Attested, starts: Iterable[Attested]) -> frozenset[str]:
+    """The digests of those starts that have the targets of this one, each in the wave that it has there:
+    their list says both.
+    """
+    statement = start.statement
+    return frozenset(
+        said.digest
+        for said in starts
+        if isinstance(said.statement, StartStatement)
+        and isinstance(statement, StartStatement)
+        and said.statement.targets == statement.targets
+    )
+
+
 def _no_start(spec: CampaignSpec) -> str:
     return f"no start of campaign {spec.name} with this specification was signed"
 
@@ -69,6 +87,24 @@ def campaign_refused(start: ZoneStart, spec: CampaignSpec) -> str | None:
     if start.area is spec.area and start.campaign == campaign_id(spec.name):
         return None
     return "it is of another campaign than its specification"
+
+
+def not_meant(wanted: TargetSpec, zone: Zone) -> str | None:
+    """Why a campaign file does not mean a zone, or an account, that stands in the signed list; or None. The
+    list is what a plan made of the file, and whoever signs its digest does not read it. Names of accounts a
+    list does not have, but of those that it is of.
+    """
+    if any(goes_by(name, zone.name, zone.id) for name in wanted.exclude):
+        return "the campaign's file excludes it"
+    if zone.kind is ScopeKind.ACCOUNT:
+        named = any(goes_by(name, zone.name, zone.id) for name in wanted.accounts)
+        return None if wanted.all or named else _NOT_NAMED
+    if wanted.plans and zone.plan not in wanted.plans:
+        return f"the campaign's file does not mean zones of plan {zone.plan.value}"
+    if wanted.all or any(goes_by(name, zone.name, zone.id) for name in wanted.include):
+        return None
+    accounts = wanted.accounts
+    return None if zone.account in accounts or not all(map(is_identifier, accounts)) else _NOT_NAMED
 
 
 def target_refused(

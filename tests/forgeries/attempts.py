@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from edgeshift.messages import Step
 from edgeshift.model.fleet import MOST_ATTEMPTS
+from edgeshift.model.sign_off import Choice
 from edgeshift.stores.documents import put_document
 from tests.forgeries.doors import Guarded
 from tests.forgeries.kinds import FORGERIES, TOGETHER, alone
@@ -100,3 +101,16 @@ async def a_run_of_two_words(door: Guarded) -> Guarded:
     await door.begin()
     await door.approve()
     return door.with_start(origin="a run", campaign_run="a run")
+
+
+@alone
+async def a_rejection_under_a_file_by_which_each_zone_is_signed_for_itself(door: Guarded) -> Guarded:
+    """The campaign was started again by one: nobody has reopened the zone."""
+    await door.begin(issued=datetime.now(UTC) - timedelta(hours=1))
+    await door.approve_alike("grace", choice=Choice.REJECT)
+    spec = await door.gate.connections.spec(door.gate.start.spec)
+    alone = spec.model_copy(update={"sign_off": spec.sign_off.model_copy(update={"per": "zone"})})
+    again = door.with_start(spec=await put_document(door.archive, alone))
+    await again.begin()
+    await again.approve("ada")
+    return again

@@ -271,6 +271,19 @@ async def an_abort_of_whoever_has_left(door: Guarded) -> None:
     RootsEditor(door.keyring.roots).revoke("sam")
 
 
+@alone
+async def a_target_that_the_file_excludes(door: Guarded) -> Guarded:
+    """It is in the list that was signed with the file."""
+    spec = await door.gate.connections.spec(door.gate.start.spec)
+    without = spec.model_copy(
+        update={"targets": spec.targets.model_copy(update={"exclude": (door.gate.zone.name,)})}
+    )
+    out = door.with_start(spec=await put_document(door.archive, without))
+    await out.begin()
+    await out.approve()
+    return out
+
+
 @forgery
 async def a_record_without_a_signature(door: Guarded) -> None:
     await door.begin()

@@ -98,6 +98,32 @@ AT_THE_DOOR = (
         "rules-let-act-by-nobody",
     ),
     mutant(
+        "fields-of-the-body",
+        "log fields are added as the signed body says, whatever the campaign's file asks for",
+        12,
+        [
+            Edit(
+                "activities/log_fields/changes.py",
+                "        wanted = spec.wanted(step.zone.id, step.zone.name)\n        if",
+                '        wanted = log_fields.fields_of_document(step.body["fields"])\n        if',
+            )
+        ],
+        "fields-that-nobody-asked-for",
+    ),
+    mutant(
+        "consent-not-asked",
+        "URI overrides are deleted without the campaign file's consent, once somebody has signed that",
+        12,
+        [
+            Edit(
+                "activities/waf/deleting.py",
+                "    if not consents.delete_uri_overrides:\n",
+                "    if not consents:\n",
+            )
+        ],
+        "overrides-deleted-without-consent",
+    ),
+    mutant(
         "role-not-asked",
         "whoever has a key in the roots may sign anything",
         12,
@@ -264,8 +290,8 @@ AT_THE_DOOR = (
             ),
             Edit(
                 DOOR,
-                'return policy.per == "fingerprint" and asked.fingerprint in statement.subjects',
-                'return policy.per == "fingerprint"',
+                'return (rejects or policy.per == "fingerprint") and asked.fingerprint in statement.subjects',
+                'return rejects or policy.per == "fingerprint"',
             ),
         ],
         "body-that-nobody-signed",

@@ -128,3 +128,27 @@ async def test_what_somebody_else_validates_is_compared_with_the_proposal(tmp_pa
         long_ago = datetime.now(UTC) - timedelta(days=8)
         found = await gathered(door, since=long_ago)
         assert (found.verdict, found.cause) == (EvidenceVerdict.INCONCLUSIVE, EvidenceCause.OTHER_RULES)
+
+
+@pytest.mark.parametrize(("modes", "joins"), [(["shadow"], True), (["shadow", "enforce"], False)], ids=str)
+async def test_a_zone_that_was_set_into_validation_by_hand_joins_by_the_files_last_mode_alone(
+    modes: list[str], joins: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rules only log, and no window follows in which they act: people decide on it by itself. The window
+    that comes first in a campaign's own course passes, so that the next one may begin.
+    """
+    terms = {"validation": {**TERMS["validation"], "modes": modes}}
+    consents = {"enforce_validation": True}
+
+    async def told(*_: object) -> bool:
+        return True
+
+    # Here is no campaign to be told.
+    monkeypatch.setattr("activities.waf.evidence.told_unless_gone", told)
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE, consents=consents, **terms) as door:
+        await door.begin()
+        await validates(door, waf.shadow(door.gate.body))
+        assert (await gathered(door)).verdict is EvidenceVerdict.PASS
+        found = await gathered(door, announce=True)
+        assert (found.verdict is EvidenceVerdict.PASS) is joins, found.why
+        assert joins or (found.cause is EvidenceCause.OTHER_MODE and "asks for enforce" in found.why)

@@ -27,7 +27,7 @@ NOT_ALLOWED = NOT_THERE.replace("not found", "Unauthorized to access requested r
 @asynccontextmanager
 async def signed(folder: Path) -> AsyncIterator[tuple[Gate, Body]]:
     """A gate before a zone with three overrides, and what people sign of them."""
-    async with gate(folder) as play:
+    async with gate(folder, consents={"delete_uri_overrides": True}) as play:
         await play.control.send("PATCH", f"zones/{play.zone.id}", {"uri_overrides": OVERRIDES})
         yield play, deletion_body(await present(play))
 

@@ -17,6 +17,8 @@ from edgeshift.model.fleet import Plan, Zone
 JUDGED = 0.89
 """Part of a window that is judged, at least: events near its end are left out, of a tenth of it at most."""
 
+_LOGS_ALONE = "shadow"
+
 
 class Validation(Protocol):
     """The section ``validation`` of a campaign file (edgeshift/campaign_file/parts.py)."""
@@ -73,11 +75,27 @@ def _asked(spec: Validating, zone: Zone) -> bool:
     return zone.plan is Plan.ENTERPRISE and bool(spec.validation.modes)
 
 
-def _passes(evidence: Evidence, spec: Validating, now: datetime) -> About | None:
+def suits(mode: str, modes: Sequence[object]) -> bool:
+    """Whether evidence of a window in which rules acted thus may let a zone join others of its fingerprint.
+    Where the campaign's file has windows in which they act, it is that of its last one; where it has none,
+    rules that somebody else has let act have shown more than is asked for.
+    """
+    asked = [str(one) for one in modes]
+    return asked == [_LOGS_ALONE] or mode == asked[-1]
+
+
+def window_passes(evidence: Evidence, spec: Validating, now: datetime) -> About | None:
+    """What evidence is about, where it passes by what it counts, whichever window of the file it is of."""
     judged = spec.validation
     if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:
         return None
     return About(evidence.zone, evidence.proposal, evidence.since)
+
+
+def _passes(evidence: Evidence, spec: Validating, now: datetime) -> About | None:
+    if not suits(evidence.mode, spec.validation.modes):
+        return None
+    return window_passes(evidence, spec, now)
 
 
 AGAIN = EvidenceAgain(Evidence, _asked, _passes)

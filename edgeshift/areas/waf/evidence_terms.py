@@ -26,6 +26,7 @@ class EvidenceCause(StrEnum):
     SMALL_SAMPLE = "small-sample"
     NOT_VALIDATING = "not-validating"
     OTHER_RULES = "other-rules"
+    OTHER_MODE = "other-mode"
 
 
 class Kind(StrEnum):

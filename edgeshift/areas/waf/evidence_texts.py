@@ -49,6 +49,7 @@ CAUSES = {
     EvidenceCause.SMALL_SAMPLE: "too small a sample was seen",
     EvidenceCause.NOT_VALIDATING: "the zone was not in validation any more",
     EvidenceCause.OTHER_RULES: "the zone was in validation with other rules",
+    EvidenceCause.OTHER_MODE: "the zone was in validation in another mode than the campaign's last",
 }
 """Why evidence did not pass."""
 

@@ -278,13 +278,16 @@ def _approves(sent: Sent, one: Signed, start: Signed, known: Collection[str]) ->
 
 
 def _rejects(sent: Sent, one: Signed, start: Signed, known: Collection[str]) -> bool:
-    """Whether somebody who may has rejected it: for whichever start and attempt, and whatever its time."""
-    named = not start.approvers or one.statement["by"] in start.approvers
+    """Whether somebody who may has rejected it: for whichever start and attempt, and whatever its time. Whom
+    the file lists, and that it has each zone signed for itself, says something of its own start alone.
+    """
+    own = one.statement["start"] == start.digest
+    named = not own or not start.approvers or one.statement["by"] in start.approvers
     return bool(
         named
         and sent.holds(one, "approver")
         and one.statement["choice"] == "reject"
-        and not (start.one_by_one and one.statement["about"] == "fingerprint")
+        and not (own and start.one_by_one and one.statement["about"] == "fingerprint")
         and _is_about(sent, one, start, known)
     )
 

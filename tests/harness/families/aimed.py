@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tests.harness.aimed import areas, door, people, records, results, secrets, used, waf, windows
+from tests.harness.aimed import areas, asked, door, people, records, results, secrets, used, waf, windows
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 
@@ -65,6 +65,8 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (door.target_that_nobody_signed, 2),
     (door.body_that_nobody_signed, 2),
     (windows.rules_let_act_by_nobody, 1),
+    (asked.fields_that_nobody_asked_for, 1),
+    (asked.overrides_deleted_without_consent, 2),
     (used.approval_that_was_used, 1),
     (used.begun_again_by_nobody, 2),
     (used.begun_again_for_another_start, 2),
