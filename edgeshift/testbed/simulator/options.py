@@ -226,6 +226,10 @@ class SimulatorOptions(_Options):
         description="the version of its managed ruleset that a stored execute rule has which was sent"
         " without: none, latest, or the present number",
     )
+    skip_logging: Literal["given", "absent"] = Field(
+        "given",
+        description="whether a stored skip rule that was sent without logging has it, enabled",
+    )
     compatible_after_migration: bool = True
     config_of_migrated: Literal["refuse", "answer"] = "refuse"
     config_after_migration: Refusal = Refusal(message="the zone has already been migrated")
