@@ -162,6 +162,9 @@ class LogJobs(_Options):
     """What is not known of log jobs (docs/service.md §2.3, §4.2)."""
 
     answer: Literal["envelope", "bare", "empty"] = Field("envelope", description="to a create or an update")
+    dataset: Literal["named", "null", "left_out"] = Field(
+        "named", description="how readings show the dataset of a job of http_requests, the default"
+    )
     not_entitled: Refusal = Refusal(
         status=403, message="log jobs are available on Enterprise zones only", code=1004
     )
