@@ -246,8 +246,8 @@ class Caller:
         return self._read(call, kind, envelope.result)
 
     async def _many(self, call: Call, kind: type[A], *, urgent: bool | None = None) -> list[A]:
-        """The call's result, an array that is not paged, as models. Raises OddPages where the answer says that
-        there is more.
+        """The call's result, an array that is not paged, as models. Raises OddPages where the answer says
+        that there is more.
         """
         envelope = await self._envelope(call, urgent=urgent)
         found = [self._read(call, kind, item) for item in self._array(call, envelope.result)]

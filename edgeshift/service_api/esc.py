@@ -41,8 +41,8 @@ class EscCalls(Caller):
         than that there is nothing: all are read.
 
         Raises NotFound or Gone where the service says that ESC has ended, or that it knows no such path or
-        scope, and NotUnderstood for an answer that has neither ``always`` nor ``with_secret`` but other things, or that
-        is a page of something between.
+        scope, and NotUnderstood for an answer that has neither ``always`` nor ``with_secret`` but other
+        things, or that is a page of something between.
         """
         call = Call("esc.get", "GET", _path(scope))
         result = await self._exchanged(call, _configured, urgent=urgent)

@@ -254,8 +254,8 @@ def test_a_rule_always_says_whether_it_is_enabled(provider: ProviderRange) -> No
 def test_a_skip_rule_always_says_whether_it_is_logged(provider: ProviderRange) -> None:
     """The service stores that it is where nothing was said, and a plan would then show a difference."""
     skip = {"action": "skip", "expression": "true", "action_parameters": {"ruleset": "current"}}
-    for given, written_as in ((None, True), ({"enabled": True}, True), ({"enabled": False}, False)):
-        for found in read(written(body({**skip, "logging": given}), provider), provider):
+    for said, written_as in ((None, True), ({"enabled": True}, True), ({"enabled": False}, False)):
+        for found in read(written(body({**skip, "logging": said}), provider), provider):
             assert [rule["logging"] for rule in found["rules"]] == [{"enabled": written_as}]
 
 
