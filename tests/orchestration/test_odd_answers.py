@@ -35,8 +35,8 @@ def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
 async def test_a_watched_zone_that_is_not_found_is_not_one_with_esc_on(
     client: Client, tmp_path: Path
 ) -> None:
-    """As one that was deleted or moved: the watch cannot go on, and says so. Nobody is said to have turned ESC
-    on, which nothing shows.
+    """As one that was deleted or moved: the watch cannot go on, and says so. Nobody is said to have turned
+    ESC on, which nothing shows.
     """
     told = {"success": False, "errors": [{"code": 1001, "message": "Zone not found"}], "result": None}
     gone: dict[str, Any] = {
