@@ -15,6 +15,7 @@ from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec, NewJobSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import (
+    NOT_THERE,
     Forbidden,
     NotFound,
     NotUnderstood,
@@ -26,9 +27,6 @@ from edgeshift.service_api import (
 )
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.log_entries import LogStore, LogStoreError
-
-_NOT_THERE = frozenset({1001, 7000, 7003})
-"""Codes of a zone that there is not, and of a path that leads nowhere."""
 
 SAMPLE = 500
 """Log entries that are looked at, before a rollout, for how much custom field data requests have."""
@@ -82,7 +80,7 @@ def _of_the_zone(refusal: Refused) -> bool:
     a zone or path that is not there may have anything: these are no property of the zone.
     """
     told = refusal.refused and refusal.status == HTTPStatus.BAD_REQUEST
-    return told and not isinstance(refusal, Unauthorized | Forbidden) and not _NOT_THERE & set(refusal.codes)
+    return told and not isinstance(refusal, Unauthorized | Forbidden) and not NOT_THERE & set(refusal.codes)
 
 
 async def read_sound(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:

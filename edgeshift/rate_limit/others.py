@@ -78,8 +78,8 @@ def told(headers: Mapping[str, str]) -> Told | None:
     reckoned with: one of them is missing, or more remain than the policy allows. Of several limits the one
     that is used up most counts.
     """
-    left = _items(headers.get("ratelimit", ""))
-    policies = _items(headers.get("ratelimit-policy", ""))
+    left = limit_items(headers.get("ratelimit", ""))
+    policies = limit_items(headers.get("ratelimit-policy", ""))
     found: list[Told] = []
     for name, said in left.items():
         policy = policies.get(name, {})
@@ -91,7 +91,7 @@ def told(headers: Mapping[str, str]) -> Told | None:
     return min(found, key=lambda one: one.remaining / one.limit, default=None)
 
 
-def _items(header: str) -> dict[str, dict[str, int]]:
+def limit_items(header: str) -> dict[str, dict[str, int]]:
     """The items of a header by name, each with its whole-numbered parameters."""
     return {
         name: {key: int(value) for key, value in _PARAMETER.findall(parameters)}

@@ -3,6 +3,7 @@
 from edgeshift.service_api.client import ServiceClient
 from edgeshift.service_api.confidential import EscSetting, LogJob, OwnershipChallenge
 from edgeshift.service_api.credential import Credential
+from edgeshift.service_api.envelope import NOT_THERE
 from edgeshift.service_api.errors import (
     Conflict,
     ConnectionLost,
@@ -33,6 +34,7 @@ from edgeshift.service_api.errors import (
 )
 
 __all__ = [
+    "NOT_THERE",
     "Conflict",
     "ConnectionLost",
     "ConnectionRefused",

@@ -36,7 +36,7 @@ from edgeshift.service_api.errors import (
     TimedOut,
     Unauthorized,
 )
-from edgeshift.service_api.listing import MOST_BYTES, OddList, Pages
+from edgeshift.service_api.listing import MOST_BYTES, OddList, Pages, check_whole
 from edgeshift.service_api.made import count_call
 from edgeshift.service_api.models import Answer, ResultInfo
 from edgeshift.service_api.transport import MOST_CONNECTIONS, Call, Received, Transport
@@ -236,7 +236,7 @@ class Caller:
             raise
 
     def _hold_back(self, refused: RateLimited) -> None:
-        self._pacer.blocked(self._assumed_block if refused.retry_after is None else refused.retry_after)
+        self._pacer.blocked(refused.holds_for(self._assumed_block))
 
     async def _one(
         self, call: Call, kind: type[A], *, urgent: bool | None = None, before_send: BeforeSend | None = None
@@ -246,9 +246,16 @@ class Caller:
         return self._read(call, kind, envelope.result)
 
     async def _many(self, call: Call, kind: type[A], *, urgent: bool | None = None) -> list[A]:
-        """The call's result, an array, as models."""
+        """The call's result, an array that is not paged, as models. Raises OddPages where the answer says
+        that there is more.
+        """
         envelope = await self._envelope(call, urgent=urgent)
-        return [self._read(call, kind, item) for item in self._array(call, envelope.result)]
+        found = [self._read(call, kind, item) for item in self._array(call, envelope.result)]
+        info = self._info(call, envelope)
+        if info.next_cursor:
+            raise call.failed(OddPages, "the list is not paged, and names a next page")
+        self._check_whole(call, len(found), 1, info)
+        return found
 
     async def _pages(self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False) -> list[A]:
         """Every item of a paged list, each once; raises what ``_paged`` raises."""
@@ -298,20 +305,31 @@ class Caller:
                 await again(failure, tried)
 
     async def _cursored(self, call: Call, kind: type[A], *, urgent: bool = False) -> list[A]:
-        """Every item of a list whose pages name the next one by a cursor, or of one that is not paged."""
+        """Every item of a list whose pages name the next one by a cursor, or have numbers, or of one that is
+        not paged. Raises OddPages where it ends before it says that it does.
+        """
         found: list[A] = []
         seen: set[str] = set()
-        cursor: str | None = None
+        more: dict[str, str] = {}
         size = 0
         while True:
-            paged = _with_params(call, {"cursor": cursor} if cursor else {})
+            paged = _with_params(call, more)
             envelope = await self._envelope(paged, urgent=urgent)
             found += [self._read(call, kind, item) for item in self._array(call, envelope.result)]
             size += envelope.size
-            cursors = self._info(call, envelope).cursors or {}
-            cursor = cursors.get("after") if isinstance(cursors.get("after"), str) else None
-            if not cursor:
+            info = self._info(call, envelope)
+            cursor = info.next_cursor
+            if cursor is None and info.page is not None and info.page < (info.total_pages or 0):
+                # The pages of this list have numbers, as those of others.
+                if more and info.page != int(more.get("page", "0")):
+                    raise call.failed(OddPages, "the list answers another page than it was asked for")
+                more = {"page": str(info.page + 1)}
+                cursor = more["page"]
+            elif cursor is None:
+                self._check_whole(call, len(found), len(seen) + 1, info)
                 return found
+            else:
+                more = {"cursor": cursor}
             if cursor in seen:
                 raise self._not_understood(call, "the list names a cursor that it named before")
             if len(cursor) > LONGEST_CURSOR:
@@ -319,6 +337,12 @@ class Caller:
             seen.add(cursor)
             if len(seen) >= MOST_PAGES_HELD or size > MOST_BYTES:
                 raise self._not_understood(call, f"the list does not end within {len(seen)} pages")
+
+    def _check_whole(self, call: Call, read: int, pages: int, info: ResultInfo) -> None:
+        try:
+            check_whole(read, pages, info)
+        except OddList as why:
+            raise call.failed(OddPages, str(why)) from None
 
     def _info(self, call: Call, envelope: Envelope) -> ResultInfo:
         """What an answer says of its place in a list; nothing where it says nothing."""

@@ -1,5 +1,5 @@
 """From an answer's bytes to its result, or to the error that it is (docs/service.md §2.2, §5, §7). Pure but
-for the clock of a ``Retry-After`` date.
+for the clock of a ``Retry-After`` date in an answer without ``Date``.
 
 What decides is the HTTP status together with ``success``; error codes only help to name a failure.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from edgeshift.rate_limit.others import limit_items
 from edgeshift.service_api.dates import http_date
 from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
@@ -35,6 +36,11 @@ from edgeshift.service_api.transport import Call, Received
 
 BLOCKED = 10100
 """The code that says that every call of the user is refused for a while (docs/service.md §8, observed)."""
+
+NOT_THERE = frozenset({1001, 7000, 7003})
+"""The codes that say that there is no such zone, account or path, and nothing of what one has
+(docs/service.md §7, observed).
+"""
 
 _BAD_CREDENTIAL = frozenset({6003, 6102, 6103, 6111, 9103, 9106})
 _NOT_AUTHORIZED = 9109
@@ -192,7 +198,9 @@ def refusal(call: Call, received: Received, document: Any, *, secrets: tuple[str
         secrets=secrets,
     )
     if isinstance(error, RateLimited):
-        error.retry_after = retry_after(received)
+        asked = retry_after(received)
+        error.outright = asked is not None
+        error.retry_after = limit_resets(received) if asked is None else asked
         error.blocked = BLOCKED in codes
     return error
 
@@ -222,17 +230,27 @@ def said(document: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 def retry_after(received: Received) -> float | None:
-    """Seconds to wait, where ``Retry-After`` (seconds or a date) or ``Ratelimit`` says so; an hour at
-    most.
+    """Seconds to wait, where ``Retry-After`` (seconds or a date) says so, an hour at most; None where it says
+    nothing, or that no time is to pass, which no refusal can mean. A date is the service's: it counts from
+    the ``Date`` of the same answer, since a worker's clock may differ by more than a block lasts.
     """
     value = received.headers.get("retry-after", "").strip()
+    seconds = 0.0
     if re.fullmatch(r"\d+(\.\d+)?", value):
-        return min(float(value), _LONGEST_WAIT)
-    if (moment := http_date(value)) is not None:
-        return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)
-    if found := re.search(r";\s*t=(\d+)", received.headers.get("ratelimit", "")):
-        return min(float(found.group(1)), _LONGEST_WAIT)
-    return None
+        seconds = float(value)
+    elif (moment := http_date(value)) is not None:
+        answered = http_date(received.headers.get("date")) or datetime.now(UTC)
+        seconds = (moment - answered).total_seconds()
+    return min(seconds, _LONGEST_WAIT) if seconds > 0 else None
+
+
+def limit_resets(received: Received) -> float | None:
+    """Seconds until the limits that ``Ratelimit`` shows as used up have something left again, an hour at
+    most: until the last of them has. None where it shows none.
+    """
+    items = limit_items(received.headers.get("ratelimit", "")).values()
+    seconds = max((said.get("t", 0) for said in items if said.get("r", 0) == 0), default=0)
+    return min(float(seconds), _LONGEST_WAIT) if seconds > 0 else None
 
 
 def _kind(status: int, codes: tuple[int, ...], messages: tuple[str, ...]) -> type[ServiceError]:

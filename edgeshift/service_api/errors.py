@@ -220,12 +220,21 @@ class Conflict(Refused):
 class RateLimited(Refused):
     """429: too many requests of this user; nothing happened (docs/service.md §8).
 
-    ``retry_after``: seconds, where the service says so. ``blocked``: whether it says that every call of the
-    user is refused for a while (code 10100).
+    ``retry_after``: seconds, where the service says so. ``outright``: whether it says so in ``Retry-After``.
+    ``blocked``: whether it says that every call of the user is refused for a while (code 10100).
     """
 
     retry_after: float | None = None
+    outright: bool = False
     blocked: bool = False
+
+    def holds_for(self, assumed: float) -> float:
+        """Seconds for which the user's calls are to wait. ``assumed``: how long a block lasts where nothing
+        is said; one does not end with the window of a limit, which is no more than that of the calls.
+        """
+        if self.retry_after is None:
+            return assumed
+        return max(assumed, self.retry_after) if self.blocked and not self.outright else self.retry_after
 
 
 class ServerError(ServiceError):

@@ -13,15 +13,21 @@ from pydantic import SecretStr
 from edgeshift.runtime.redaction import register_secret, secret_forms
 from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.confidential import EscSetting
-from edgeshift.service_api.envelope import acknowledged, says_nothing, unwrapped
+from edgeshift.service_api.envelope import NOT_THERE, acknowledged, says_nothing, unwrapped
 from edgeshift.service_api.errors import InvalidIdentifier, NotFound
 from edgeshift.service_api.transport import Call, Received
 
 _SCOPE = re.compile(r"(zones|accounts)/[0-9a-f]{32}")
-_NO_ROUTE = frozenset({7000, 7003})
 _ENDED = re.compile(
     r"\b(removed|retired|no longer|deprecated|discontinued|sunset|end[- ]of[- ]life|has ended)\b",
     re.IGNORECASE,
+)
+_NO_SCOPE = re.compile(
+    r"""\b(?:zone|account|identifier)\b
+        (?:\s+(?:id|identifier|tag|with|named|was|is|could|'?[0-9a-f]{32}'?))*:?
+        \s+(?:not\s+(?:be\s+)?found|does\s+not\s+exist|doesn't\s+exist|no\s+longer\s+exists|(?:not\s+|in)valid)\b
+      | \b(?:invalid|unknown|no\s+such)\s+(?:zone|account|identifier)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -34,9 +40,9 @@ class EscCalls(Caller):
         """What is configured for the scope. Bare or in the envelope, empty, null or a 404 that says no more
         than that there is nothing: all are read.
 
-        Raises NotFound or Gone where the service says that ESC has ended, or that it knows no such path, and
-        NotUnderstood for an answer that has neither ``always`` nor ``with_secret`` but other things, or that
-        is a page of something between.
+        Raises NotFound or Gone where the service says that ESC has ended, or that it knows no such path or
+        scope, and NotUnderstood for an answer that has neither ``always`` nor ``with_secret`` but other
+        things, or that is a page of something between.
         """
         call = Call("esc.get", "GET", _path(scope))
         result = await self._exchanged(call, _configured, urgent=urgent)
@@ -95,7 +101,9 @@ def _configured(call: Call, received: Received, *, secrets: tuple[str, ...]) -> 
     try:
         return unwrapped(call, received, secrets=secrets)
     except NotFound as failure:
-        if any(map(_ENDED.search, failure.unabridged)) or _NO_ROUTE & set(failure.codes):
+        # That a scope is gone says nothing of its setting, and least of all that ESC is on in it.
+        other = any(_ENDED.search(said) or _NO_SCOPE.search(said) for said in failure.unabridged)
+        if other or NOT_THERE & set(failure.codes):
             raise
         return None
 

@@ -136,7 +136,12 @@ class EventCalls(Caller):
         if not 200 <= received.status < 300:
             error = refusal(call, received, document, secrets=self._secrets)
             if isinstance(error, RateLimited):
-                self._hold_back(error)
+                if error.blocked:
+                    self._hold_back(error)
+                elif error.retry_after is None:
+                    # Queries have a limit of their own beside that of calls, over as long a window: these go
+                    # on, and whoever asks for events comes back later (docs/service.md §8, observed).
+                    error.retry_after = self._assumed_block
             error.credential = self._credential
             raise error
         if not isinstance(document, dict) or "data" not in document:

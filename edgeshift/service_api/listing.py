@@ -21,6 +21,17 @@ class OddList(Exception):
     """What the pages say is not so; the text says what, and repeats nothing of them."""
 
 
+def check_whole(read: int, pages: int, info: ResultInfo) -> None:
+    """Raises OddList where a list is only a part: ``read`` items on so many ``pages``, where its last answer
+    says that there are others. It may say neither.
+    """
+    if info.total_count is not None:
+        if read != info.total_count:
+            raise OddList(f"the list ended after {read} of {info.total_count} items")
+    elif info.total_pages is not None and info.total_pages > pages:
+        raise OddList(f"the list ended after {pages} of {info.total_pages} pages")
+
+
 class Pages:
     """A list that is read page by page. ``per_page``: how many items are asked for. ``most``: pages."""
 
@@ -39,8 +50,7 @@ class Pages:
         whole = info.total_pages is not None and self.number >= info.total_pages
         # A list that says nothing of pages ends with the first one that is not full, or that repeats the one
         # before: then it is not paged at all.
-        full = info.per_page or self._per_page
-        unpaged = info.total_pages is None and (not fresh or len(items) < full)
+        unpaged = info.total_pages is None and (not fresh or self._is_last(items, info))
         if not items or whole or unpaged:
             self._check_whole(info)
             self.ended = True
@@ -50,6 +60,17 @@ class Pages:
             raise OddList(f"the list does not end within {self._most} pages")
         self.number += 1
         return fresh
+
+    def _is_last(self, items: list[Item], info: ResultInfo) -> bool:
+        """Whether a page ends a list that does not say how many it has. A service may have room for fewer
+        items in a page than it was asked for: where it says that it is a page, but not of how many, only
+        the next one can tell.
+        """
+        if info.total_count is not None:
+            return len(items) < (info.per_page or self._per_page) and len(self._seen) >= info.total_count
+        if info.per_page is None and (info.page is not None or info.count is not None):
+            return False
+        return len(items) < (info.per_page or self._per_page)
 
     def _check(self, items: list[Item], info: ResultInfo) -> None:
         if len({str(item.get("id")) for item in items}) != len(items):
@@ -62,6 +83,8 @@ class Pages:
         if info.per_page is not None and not 0 <= info.per_page <= max(self._per_page, len(items)):
             raise OddList(f"page {self.number} says that it has room for more than was asked for")
         pages, total = info.total_pages, info.total_count
+        if pages is None and info.next_cursor:
+            raise OddList("it names its next page by a cursor, though it was asked for by its number")
         if pages is not None and (pages < 0 or pages > self._most or (pages == 0 and items)):
             raise OddList(f"it says that it has a number of pages that cannot be: at most {self._most}")
         if total is not None and not len(items) <= total <= self._most * self._per_page:

@@ -27,16 +27,10 @@ class LogJobCalls(Caller):
     """
 
     async def log_jobs(self, zone_id: str, *, urgent: bool = False) -> list[LogJob]:
-        """Every log job of the zone, of any dataset; the list is not paged. Raises NotUnderstood where the
-        service says that there are more than it sent.
+        """Every log job of the zone, of any dataset; the list is not paged. Raises OddPages where the service
+        says that there are more than it sent.
         """
-        call = Call("logpush.jobs.list", "GET", _jobs(zone_id))
-        envelope = await self._envelope(call, urgent=urgent)
-        jobs = [self._read(call, LogJob, item) for item in self._array(call, envelope.result)]
-        total = self._info(call, envelope).total_count
-        if total is not None and len(jobs) != total:
-            raise self._not_understood(call, f"the list ended after {len(jobs)} of {total} items")
-        return jobs
+        return await self._many(Call("logpush.jobs.list", "GET", _jobs(zone_id)), LogJob, urgent=urgent)
 
     async def request_log_fields(self, zone_id: str) -> frozenset[str]:
         """The names of the log fields that jobs of the dataset http_requests can list (docs/service.md §4.2).

@@ -74,6 +74,12 @@ class ResultInfo(Answer):
     total_count: int | None = None
     cursors: dict[str, Any] | None = None
 
+    @property
+    def next_cursor(self) -> str | None:
+        """The name of the page that follows; None where it names none."""
+        found = (self.cursors or {}).get("after")
+        return found if isinstance(found, str) and found else None
+
 
 class Account(Answer):
     """An account."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields import Reading, StepJobs, merge, proposal_body
-from edgeshift.areas.log_fields.jobs import needed, new_options
+from edgeshift.areas.log_fields.jobs import is_created, needed, new_options
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import fingerprint
 from edgeshift.model.fleet import Plan
@@ -45,6 +45,18 @@ def theirs(*names: str, **more: Any) -> dict[str, Any]:
 
 def reading(**more: Any) -> Reading:
     return Reading(**{"plan": Plan.ENTERPRISE, "jobs": [job()], **more})
+
+
+@pytest.mark.parametrize("shown", [{"dataset": None}, {"dataset": ""}, {}])
+def test_a_job_that_names_no_dataset_is_of_requests(shown: dict[str, Any]) -> None:
+    """It is the service's default: a second job would push each request again."""
+    unnamed = {key: value for key, value in job().items() if key != "dataset"} | shown
+    found = assess(reading(jobs=[unnamed]), ZONE, WANTED, NEW)
+    assert found.additions[-1] == "log job 7 also pushes Cookies, RequestHeaders"
+    assert is_created({"name": "ours", **shown}, "ours")
+    assert not is_created({"name": "ours", "dataset": "firewall_events"}, "ours")
+    off = assess(reading(jobs=[{**unnamed, "enabled": False}]), ZONE, WANTED, None)
+    assert off.why[0].count == 1
 
 
 def test_a_zone_with_a_job_and_no_ruleset_is_ready() -> None:

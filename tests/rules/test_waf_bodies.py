@@ -306,6 +306,19 @@ def test_what_says_nothing_makes_no_difference() -> None:
     assert same_rules(stored, sent)
 
 
+def test_that_a_skip_rule_is_logged_makes_no_difference_and_that_it_is_not_does() -> None:
+    """The service gives each that was sent without ``logging`` one that is on, and no other rule. The digest
+    that people sign is of what was sent.
+    """
+    skip = skip_rule("a.example/*", "a")
+    sent, logged = body(skip, execute()), body({**skip, "logging": {"enabled": True}}, execute())
+    assert same_rules(logged, sent) and same_rules(sent, logged) and same_rules(logged, logged)
+    assert digest(logged) != digest(sent)
+    for odd in ({"enabled": False}, {"enabled": 1}, {"enabled": True, "x": 1}, True):
+        assert not same_rules(body({**skip, "logging": odd}, execute()), sent)
+    assert not same_rules(body(skip, {**execute(), "logging": {"enabled": True}}), sent)
+
+
 def test_rules_nested_too_deeply_to_be_compared_are_not_the_same() -> None:
     """No error, at any depth."""
     for depth in (100, 300, 500, 900):

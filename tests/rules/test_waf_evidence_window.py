@@ -108,6 +108,17 @@ def test_a_sample_says_for_how_many_it_stands_and_may_be_too_coarse() -> None:
     assert judge(alike, OURS, "shadow", EvidencePolicy(share=0.01)).verdict is EvidenceVerdict.PASS
 
 
+def test_for_how_many_an_event_stands_may_be_written_as_a_text() -> None:
+    """A coarse sample must not pass for a fine one; what is no number stands for one request."""
+    for given, stands_for in (("90", 2700), ("many", 30), ("-5", 30), ("", 30)):
+        alike = [
+            item
+            for n in range(30)
+            for item in (old(f"a{n}", sampleInterval=given), new(f"a{n}", sampleInterval=given))
+        ]
+        assert judge(alike, OURS, "shadow", EvidencePolicy()).stands_for == stands_for
+
+
 def test_plain_validation_does_not_call_an_attack_a_false_positive() -> None:
     """What the new WAF stopped is not known to be either: inconclusive, and it says of how many."""
     found = judge([new(f"a{n}", "block") for n in range(30)], OURS, "enforce", EvidencePolicy())

@@ -21,6 +21,8 @@ from edgeshift.areas.waf import (
     page_rule_effects,
     page_rule_patterns,
 )
+from edgeshift.areas.waf.answers import PageRuleEffect
+from edgeshift.areas.waf.bypass_rules import bypasses
 from edgeshift.model.fleet import Plan
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.profiles import SPECIFICATION
@@ -125,6 +127,24 @@ def test_only_bypass_of_the_waf_counts(other: Json) -> None:
 def test_a_bypass_of_the_waf_among_other_products_counts_also_when_paused() -> None:
     """It migrates with them, on or off."""
     assert migrates(bypass(products=["rateLimit", "waf"], paused=True))
+
+
+@pytest.mark.parametrize("word", ["WAF", "Waf"])
+def test_how_the_waf_is_written_among_the_products_does_not_matter(word: str) -> None:
+    """The case of a word is no reason to overlook what migrates, or what the new WAF would stop."""
+    rule = bypass(products=["rateLimit", word])
+    assert migrates(rule) and bypasses(rule)
+    assert not migrates(bypass(products=["wafer"])) and not migrates(bypass(products="waf"))
+
+
+@pytest.mark.parametrize("status", ["Active", None, "", "enabled"])
+def test_a_page_rule_that_is_not_said_to_be_disabled_acts(status: str | None) -> None:
+    """Were it overlooked, the new WAF would stop what it excepts."""
+    rule = {"targets": [], "actions": [{"id": "waf", "value": "off"}], "status": status}
+    for one in (rule, {key: value for key, value in rule.items() if key != "status"}):
+        assert page_rule_effects(one) == (PageRuleEffect.WAF_OFF,)
+    for word in ("disabled", "Disabled"):
+        assert page_rule_effects({**rule, "status": word}) == ()
 
 
 @pytest.mark.parametrize("action", ["interrogate", None])

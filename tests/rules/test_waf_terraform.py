@@ -251,6 +251,15 @@ def test_a_rule_always_says_whether_it_is_enabled(provider: ProviderRange) -> No
 
 
 @EACH
+def test_a_skip_rule_always_says_whether_it_is_logged(provider: ProviderRange) -> None:
+    """The service stores that it is where nothing was said, and a plan would then show a difference."""
+    skip = {"action": "skip", "expression": "true", "action_parameters": {"ruleset": "current"}}
+    for said, written_as in ((None, True), ({"enabled": True}, True), ({"enabled": False}, False)):
+        for found in read(written(body({**skip, "logging": said}), provider), provider):
+            assert [rule["logging"] for rule in found["rules"]] == [{"enabled": written_as}]
+
+
+@EACH
 def test_what_the_provider_cannot_change_is_written_as_it_is_stored(provider: ProviderRange) -> None:
     """Another name would have it delete the entry point and make a new one; that is forbidden as well."""
     entry = EntryPoint(id="c" * 32, name='zone "${x}"', description="ours")

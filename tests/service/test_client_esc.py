@@ -77,6 +77,7 @@ READ: list[tuple[str, bytes, EscSetting]] = [
     ("204", http(204), setting()),
     ("404 without a body", http(404), setting()),
     ("404 that says so", http(404, refusal({"message": "no setting is configured"})), setting()),
+    ("404 of a scope", http(404, refusal({"message": "no setting found for zone"})), setting()),
 ]
 
 
@@ -99,6 +100,15 @@ NO_READING: list[tuple[str, bytes, type[ServiceError]]] = [
     ("a 404 page of something between", http(404, "<html>not here</html>"), NotUnderstood),
     ("404 of another service", http(404, {"message": "no Route matched with those values"}), NotUnderstood),
     ("a path that is not known", http(404, refusal({"code": 7003, "message": "no route"})), NotFound),
+    ("a zone that is gone", http(404, refusal({"code": 1001, "message": "Zone not found"})), NotFound),
+    ("a zone that is gone, in words", http(404, refusal({"message": "Zone not found"})), NotFound),
+    (
+        "a zone that was moved",
+        http(404, refusal({"message": "the zone does not exist or was moved"})),
+        NotFound,
+    ),
+    ("an account that is gone", http(404, refusal({"message": "Could not: account not found"})), NotFound),
+    ("no identifier", http(404, refusal({"message": "Invalid zone identifier"})), NotFound),
     ("404 after the removal", http(404, refusal({"message": REMOVED})), NotFound),
     ("410 after the removal", http(410, refusal({"message": REMOVED})), Gone),
     ("500", http(500, "error code: 500"), ServerError),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from edgeshift.rate_limit.terms import PaceTerms
+from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, ServiceError
 from edgeshift.testbed.simulator.faults import FaultSpec
 from edgeshift.testbed.simulator.options import RateLimit
@@ -127,3 +130,27 @@ async def test_a_block_is_kept_to(tmp_path: Path) -> None:
             assert (await client.waf_status(zone, urgent=True)).migration_state == "start"
             assert asyncio.get_running_loop().time() - pacer.at > 0.9
         await pacer.aclose()
+
+
+@pytest.mark.parametrize(("code", "held"), [(None, False), (10100, True)])
+async def test_the_limit_of_queries_holds_no_other_call(tmp_path: Path, code: int | None, held: bool) -> None:
+    """It is beside that of calls: a rollback does not wait for it, and the events are asked for again when a
+    window is over. The block of a user is one, whatever the call.
+    """
+    error = {"message": "limit reached, please retry later"} | ({} if code is None else {"code": code})
+    said = {"success": False, "errors": [error], "result": None}
+    fault = {"kind": "server_error", "effect": "before", "status": 429, "body": json.dumps(said), "times": 1}
+    blocks: list[float] = []
+
+    class Noting(Unpaced):
+        def blocked(self, seconds: float) -> None:
+            blocks.append(seconds)
+
+    faults = [FaultSpec.model_validate({**fault, "match": {"path": "/client/v4/graphql"}})]
+    async with scene(tmp_path, faults=faults) as here, here.client(pacer=Noting()) as client:
+        zone, until = here.zone("pro"), datetime.now(UTC)
+        with pytest.raises(RateLimited) as raised:
+            await client.event_log(zone, until - timedelta(hours=1), until)
+        assert blocks == ([300.0] if held else [])
+        assert raised.value.retry_after == (None if held else 300.0)
+        assert await client.event_log(zone, until - timedelta(hours=1), until)

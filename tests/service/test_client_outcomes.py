@@ -270,8 +270,12 @@ async def test_a_call_without_a_turn_is_not_sent(refused: TurnRefused, said: typ
     [
         ({"retry_after": "17"}, 17.0),
         ({"retry_after": "Fri, 01 Jan 2038 00:00:00 GMT"}, 3600.0),
-        ({"retry_after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
-        ({"ratelimit": '"default";r=0;t=30'}, 30.0),
+        ({"retry_after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 300.0),
+        ({"retry_after": "0"}, 300.0),
+        ({"retry_after": "0", "ratelimit": '"default";r=0;t=0'}, 300.0),
+        ({"ratelimit": '"default";r=0;t=400'}, 400.0),
+        ({"ratelimit": '"burst";r=0;t=1, "default";r=0;t=400, "other";r=9;t=900'}, 400.0),
+        ({"ratelimit": '"default";r=7;t=400'}, 300.0),
         ({"retry_after": "soon"}, 300.0),
         ({}, 300.0),
     ],
@@ -291,6 +295,37 @@ async def test_a_block_is_told_to_the_pacer(headers: dict[str, str], told: float
     assert failure.blocked
     assert blocks == [told]
     assert failure.retry_after == (None if told == 300.0 else told)
+
+
+@pytest.mark.parametrize(("code", "told"), [(10100, 300.0), (None, 30.0)])
+async def test_a_block_lasts_longer_than_the_window_of_a_limit(code: int | None, told: float) -> None:
+    """That a limit has something left again in 30 seconds ends no block of five minutes; another refusal may
+    end with it.
+    """
+    blocks: list[float] = []
+
+    class Recording(Unpaced):
+        def blocked(self, seconds: float) -> None:
+            blocks.append(seconds)
+
+    error = {"message": "x"} if code is None else {"message": "x", "code": code}
+    answer = http(429, refusal(error), ratelimit='"burst";r=0;t=30, "default";r=50;t=300')
+    await failure_of_put(answer, pacer=Recording())
+    assert blocks == [told]
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=-10), timedelta(0), timedelta(minutes=6)])
+async def test_a_date_to_wait_for_is_told_by_the_clock_of_the_service(ahead: timedelta) -> None:
+    """The worker's may be minutes ahead or behind: a block would be over at once, or last three times as long
+    for everybody.
+    """
+    now = datetime.now(UTC) - ahead
+    date, until = (f"{moment:%a, %d %b %Y %H:%M:%S} GMT" for moment in (now, now + timedelta(minutes=5)))
+    failure = await failure_of_put(
+        http(429, refusal({"code": 10100, "message": "x"}), date=date, retry_after=until)
+    )
+    assert isinstance(failure, RateLimited)
+    assert failure.retry_after == 300.0
 
 
 async def test_an_answer_too_large_is_not_read_to_its_end() -> None:

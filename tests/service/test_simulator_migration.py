@@ -41,6 +41,21 @@ async def test_a_commit_migrates_a_zone_of_every_plan(tmp_path: Path, zone: str,
             }
 
 
+@pytest.mark.parametrize(("option", "stored"), [("given", {"enabled": True}), ("absent", None)])
+async def test_a_stored_skip_rule_is_logged_by_option(
+    option: str, stored: dict[str, bool] | None, tmp_path: Path
+) -> None:
+    """Where it was sent without; what was sent is kept, and no other rule gets it."""
+    skip = {"action": "skip", "expression": "true", "action_parameters": {"ruleset": "current"}}
+    async with in_process(tmp_path, skip_logging=option) as call:
+        sent = await call.result("GET", f"enterprise:{CONFIG}?phase_two=1")
+        rules = [skip, {**skip, "logging": {"enabled": False}}, *sent["rules"]]
+        assert (await call.migrate("enterprise", "pending", {**sent, "rules": rules})).status_code == 200
+        found = await call.result("GET", f"enterprise:{ENTRY_POINT}")
+        logging = [rule.get("logging") for rule in found["rules"]]
+        assert logging == [stored, {"enabled": False}, *[None] * len(sent["rules"])]
+
+
 @pytest.mark.parametrize(
     ("option", "stored"), [("absent", [None, None]), ("latest", ["latest"] * 2), ("number", ["57", "38"])]
 )

@@ -23,6 +23,7 @@ __all__ = [
     "OutputOptions",
     "StepJobs",
     "is_created",
+    "is_of_requests",
     "listed",
     "needed",
     "new_job",
@@ -52,9 +53,14 @@ def needed(fields: FieldSet) -> tuple[str, ...]:
     return tuple(kind.log_field for kind in (Kind.COOKIE, Kind.REQUEST, Kind.RESPONSE) if kind in kinds)
 
 
+def is_of_requests(job: Job) -> bool:
+    """Whether a job is of the dataset http_requests, as one that names none is (docs/service.md §2.3)."""
+    return (job.get("dataset") or DATASET) == DATASET
+
+
 def pushes(job: Job) -> bool:
     """Whether the job pushes request logs: enabled, of the dataset http_requests."""
-    return job.get("enabled") is True and job.get("dataset") == DATASET
+    return job.get("enabled") is True and is_of_requests(job)
 
 
 def options_of(job: Job, profile: ServiceProfile) -> Options | OutputOptions:
@@ -124,7 +130,7 @@ def signed_job(body: Mapping[str, Any], zone: Zone) -> str | None:
 
 def is_created(job: Job, name: str) -> bool:
     """Whether a job is the one that edgeshift creates of this name: those of other datasets may share it."""
-    return job.get("name") == name and job.get("dataset") == DATASET
+    return job.get("name") == name and is_of_requests(job)
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.jobs import (
-    DATASET,
     Job,
     OddOptions,
     StepJobs,
+    is_of_requests,
     listed,
     needed,
     new_job,
@@ -217,7 +217,7 @@ def _odd_jobs(
     off: list[Job] = []
     if not jobs:
         if job is None:
-            count_off = sum(one.get("dataset") == DATASET for one in reading.jobs)
+            count_off = sum(is_of_requests(one) for one in reading.jobs)
             return [Reason(code=ReasonCode.NO_LOG_JOB, count=count_off)]
         # The one of an earlier campaign is turned on again, with what it lists.
         off = turned_off(reading.jobs, own_name(job, zone))

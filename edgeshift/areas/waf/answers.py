@@ -55,8 +55,16 @@ class PageRuleEffect(StrEnum):
 
 
 def is_active(rule: Mapping[str, Any]) -> bool:
-    """Whether a page rule is not disabled."""
-    return rule.get("status") == "active"
+    """Whether a page rule is not disabled. One that does not say so acts: were it overlooked, the new WAF
+    would stop what it excepts.
+    """
+    return str(rule.get("status")).lower() != "disabled"
+
+
+def names_waf(rule: Mapping[str, Any]) -> bool:
+    """Whether the WAF is among the products of a firewall rule."""
+    products = rule.get("products")
+    return any(str(one).lower() == "waf" for one in (products if isinstance(products, list | tuple) else ()))
 
 
 def page_rule_effects(rule: Mapping[str, Any]) -> tuple[PageRuleEffect, ...]:

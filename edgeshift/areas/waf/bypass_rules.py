@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from edgeshift.areas.waf.answers import names_waf
 from edgeshift.areas.waf.page_rules import skipped_whole
 
 MOST_COMPARED = 20_000
@@ -19,7 +20,7 @@ def bypasses(rule: Mapping[str, Any]) -> bool:
     paused.
     """
     active = rule.get("paused") is not True and _filter(rule).get("paused") is not True
-    return rule.get("action") == "bypass" and "waf" in (rule.get("products") or ()) and active
+    return rule.get("action") == "bypass" and names_waf(rule) and active
 
 
 def bypassed(rule: Mapping[str, Any]) -> str:

@@ -16,7 +16,8 @@ EMPTY: tuple[object, ...] = (None, [], {})
 
 def plain(body: Mapping[str, Any]) -> Body:
     """The body without what the service assigns, without null and without empty lists and objects; a rule
-    that does not say whether it is enabled is. Lists of texts are sets at the service, and sorted here.
+    that does not say whether it is enabled is, and a skip rule that does not say whether it is logged is
+    logged. Lists of texts are sets at the service, and sorted here.
     """
     found = essence(
         {**body, "rules": [rule for rule in body.get("rules") or () if isinstance(rule, Mapping)]}
@@ -87,12 +88,19 @@ def _unversioned(rule: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"enabled": True, "description": "", **_object(rule)}
+    if found.get("action") == "skip" and _as_given(found.get("logging")):
+        del found["logging"]
     parameters = found.get("action_parameters")
     if isinstance(parameters, dict) and parameters.get("version") == LATEST:
         found["action_parameters"] = {key: value for key, value in parameters.items() if key != "version"}
         if not found["action_parameters"]:
             del found["action_parameters"]
     return found
+
+
+def _as_given(logging: object) -> bool:
+    """Whether it is the ``logging`` that the service gives a skip rule (docs/service.md §2.4, observed)."""
+    return isinstance(logging, Mapping) and logging.keys() == {"enabled"} and logging["enabled"] is True
 
 
 def _object(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict as Verdict
-from edgeshift.areas.waf.answers import PageRuleEffect, Reading, page_rule_effects
+from edgeshift.areas.waf.answers import PageRuleEffect, Reading, names_waf, page_rule_effects
 from edgeshift.areas.waf.bypass_rules import bypassed, bypasses
 from edgeshift.areas.waf.losses import Loss, losses
 from edgeshift.model.counts import agreed, counted
@@ -55,7 +55,7 @@ def migrates(rule: Mapping[str, Any]) -> bool:
     whose action nobody knows, and that names the WAF among its products, is counted too: a zone over a limit
     is not to be taken for one below it.
     """
-    return rule.get("action") not in OTHER_ACTIONS and "waf" in (rule.get("products") or ())
+    return rule.get("action") not in OTHER_ACTIONS and names_waf(rule)
 
 
 def expression_bytes(rule: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -163,7 +164,10 @@ def _text(event: Event, name: str) -> str:
 
 
 def _stands_for(event: Event) -> int:
+    """How many requests an event stands for; a number may come as a text."""
     given = event.get("sampleInterval")
+    if isinstance(given, str) and re.fullmatch("[0-9]{1,9}", given):
+        given = int(given)
     return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else 1
 
 

@@ -101,8 +101,8 @@ class ZoneControl:
         rulesets = self._state.rulesets
         current = rulesets.of_phase(record.id, MANAGED_PHASE)
         if entry_point is not None:
-            versions = self._state.options.execute_version
-            found = prepared(entry_point, current, now, phase=MANAGED_PHASE, versions=versions)
+            options = self._state.options
+            found = prepared(entry_point, current, now, phase=MANAGED_PHASE, options=options)
             current = rulesets.store(record.id, found)
         self._state.migrations.set_state(record, state or record.standing.actual, current, now)
 

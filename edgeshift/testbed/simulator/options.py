@@ -162,6 +162,9 @@ class LogJobs(_Options):
     """What is not known of log jobs (docs/service.md §2.3, §4.2)."""
 
     answer: Literal["envelope", "bare", "empty"] = Field("envelope", description="to a create or an update")
+    dataset: Literal["named", "null", "left_out"] = Field(
+        "named", description="how readings show the dataset of a job of http_requests, the default"
+    )
     not_entitled: Refusal = Refusal(
         status=403, message="log jobs are available on Enterprise zones only", code=1004
     )
@@ -225,6 +228,10 @@ class SimulatorOptions(_Options):
         "absent",
         description="the version of its managed ruleset that a stored execute rule has which was sent"
         " without: none, latest, or the present number",
+    )
+    skip_logging: Literal["given", "absent"] = Field(
+        "given",
+        description="whether a stored skip rule that was sent without logging has it, enabled",
     )
     compatible_after_migration: bool = True
     config_of_migrated: Literal["refuse", "answer"] = "refuse"

@@ -11,7 +11,7 @@ from edgeshift.testbed.simulator.clock import timestamp
 from edgeshift.testbed.simulator.database import Database
 from edgeshift.testbed.simulator.fleet_file import derived_id
 from edgeshift.testbed.simulator.managed_rulesets import managed_ruleset
-from edgeshift.testbed.simulator.options import ExecuteVersion
+from edgeshift.testbed.simulator.options import SimulatorOptions
 
 MANAGED_PHASE = "http_request_firewall_managed"
 Document = dict[str, Any]
@@ -29,14 +29,15 @@ def prepared(
     *,
     phase: str,
     kind: str = "zone",
-    versions: ExecuteVersion = "absent",
+    options: SimulatorOptions | None = None,
 ) -> Document:
     """The ruleset that a checked body makes of the current one: the next version, with ids, versions and
-    refs. `versions`: of the managed rulesets whose execute rules name none.
+    refs. `options`: which say what else a rule is given (docs/service.md §2.4); the usual ones if absent.
 
     A rule keeps its id when the body names it by `id` or `ref`; its version moves on only when it changed.
     """
     written = timestamp(now)
+    options = options or SimulatorOptions()
     before = {rule["id"]: rule for rule in (current or {}).get("rules", [])}
     by_ref = {rule["ref"]: rule for rule in before.values()}
     rules: list[Document] = []
@@ -45,7 +46,7 @@ def prepared(
         known = before.get(sent.get("id") or "") or by_ref.get(sent.get("ref") or "")
         if known is not None and known["id"] in used:
             known = None
-        rule = _rule(sent, known, written, versions)
+        rule = _rule(sent, known, written, options)
         used.add(rule["id"])
         rules.append(rule)
     return {
@@ -60,7 +61,7 @@ def prepared(
     }
 
 
-def _rule(sent: Document, known: Document | None, written: str, versions: ExecuteVersion) -> Document:
+def _rule(sent: Document, known: Document | None, written: str, options: SimulatorOptions) -> Document:
     kept = {
         key: copy.deepcopy(value)
         for key, value in sent.items()
@@ -68,6 +69,9 @@ def _rule(sent: Document, known: Document | None, written: str, versions: Execut
     }
     kept.setdefault("description", "")
     kept.setdefault("enabled", True)
+    versions = options.execute_version
+    if options.skip_logging == "given" and kept.get("action") == "skip" and kept.get("logging") is None:
+        kept["logging"] = {"enabled": True}
     if versions != "absent" and kept.get("action") == "execute":
         ruleset = kept["action_parameters"]["id"]
         given = managed_ruleset(ruleset)["version"] if versions == "number" else versions
@@ -164,10 +168,10 @@ def seeded(
     written: datetime,
     *,
     phase: str = MANAGED_PHASE,
-    versions: ExecuteVersion = "absent",
+    options: SimulatorOptions | None = None,
 ) -> Document:
     """A first version whose ids depend on the zone alone, for zones that begin with an entry point."""
-    document = prepared(body, None, written, phase=phase, versions=versions)
+    document = prepared(body, None, written, phase=phase, options=options)
     document["id"] = derived_id(zone, "ruleset", phase)
     for place, (rule, sent) in enumerate(zip(document["rules"], body.get("rules") or [], strict=True)):
         rule["id"] = derived_id(document["id"], "rule", str(place))

@@ -144,7 +144,7 @@ class State:
         if given == "log_only":
             body = _logging(body)
         since = parse_timestamp(record.standing.created)
-        first = seeded(body, zone.id, since, versions=self._given.execute_version)
+        first = seeded(body, zone.id, since, options=self._given)
         document = self.rulesets.store(zone.id, first)
         self.migrations.note_mode(record, since - timedelta(microseconds=1), document)
 

@@ -125,8 +125,7 @@ class Strangers:
             rules = [*current["rules"], *rules]
         options = self._options()
         body = checked_body({"rules": rules}, phase, options)
-        versions = options.execute_version
-        document = prepared(body, current, self._clock.now(), phase=phase, versions=versions)
+        document = prepared(body, current, self._clock.now(), phase=phase, options=options)
         return self._rulesets.store(zone, document)
 
     def _keep(self) -> None:

@@ -97,6 +97,9 @@ def _rule(place: str, rule: object, provider: ProviderRange) -> tuple[Item, ...]
     if said.get("enabled") is None:
         # Provider 3.x takes a rule that does not say it for one that is off.
         said["enabled"] = True
+    if said["action"] == "skip" and said.get("logging") is None:
+        # The service stores it so (docs/service.md §2.4), and without it each plan would take it away.
+        said["logging"] = {"enabled": True}
     parameters = said.get("action_parameters")
     if isinstance(parameters, Mapping) and "version" in parameters:
         if parameters["version"] not in (None, LATEST):

@@ -41,12 +41,20 @@ _INVALID = 1003
 
 def list_jobs(call: Call) -> Answer:
     """The zone's log jobs."""
-    return succeeded(call.state.log_jobs.of_zone(call.zone.id))
+    return succeeded([_shown(call, job) for job in call.state.log_jobs.of_zone(call.zone.id)])
 
 
 def get_job(call: Call) -> Answer:
     """One log job."""
-    return succeeded(_own(call))
+    return succeeded(_shown(call, _own(call)))
+
+
+def _shown(call: Call, job: Document) -> Document:
+    """A job as readings show it: the usual dataset may go without saying."""
+    how = call.options.log_jobs.dataset
+    if how == "named" or job["dataset"] != HTTP_REQUESTS:
+        return job
+    return {**job, "dataset": None} if how == "null" else {k: v for k, v in job.items() if k != "dataset"}
 
 
 def create_job(call: Call) -> Answer:
@@ -103,7 +111,8 @@ def delete_job(call: Call) -> Answer:
 def list_dataset_jobs(call: Call) -> Answer:
     """The zone's log jobs of one dataset."""
     dataset = _dataset(call.params["dataset"])
-    return succeeded([job for job in call.state.log_jobs.of_zone(call.zone.id) if job["dataset"] == dataset])
+    jobs = [job for job in call.state.log_jobs.of_zone(call.zone.id) if job["dataset"] == dataset]
+    return succeeded([_shown(call, job) for job in jobs])
 
 
 def list_dataset_fields(call: Call) -> Answer:

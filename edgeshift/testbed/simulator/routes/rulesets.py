@@ -208,7 +208,7 @@ def _updated(call: Call, phase: str, current: Document | None, sent: Document) -
 
 
 def _prepared(call: Call, body: Document, current: Document | None, phase: str) -> Document:
-    return prepared(body, current, call.now, phase=phase, versions=call.options.execute_version)
+    return prepared(body, current, call.now, phase=phase, options=call.options)
 
 
 def _body(call: Call) -> dict[str, Json]:

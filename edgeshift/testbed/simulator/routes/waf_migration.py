@@ -74,7 +74,7 @@ def start(call: Call, value: str) -> Answer:
         _refuse_without_assigned(body["rules"])
     decision = judge(record, kind, state.migrations.pending(record), options)
     current = state.migrations.latest(record)
-    document = prepared(body, current, call.now, phase=MANAGED_PHASE, versions=options.execute_version)
+    document = prepared(body, current, call.now, phase=MANAGED_PHASE, options=options)
     if call.dry_run:
         return succeeded(document)
     if decision == "go":
