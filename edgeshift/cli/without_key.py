@@ -1,4 +1,4 @@
-"""Stopping a campaign without a key, where signatures alone count: it obeys, and workers do not go by that."""
+"""Stopping a campaign without a key, where signatures alone count: it obeys, workers do not go by that."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ UNSIGNED = (
 """What every screen says of such a campaign."""
 
 UNHEEDED = (
-    "Not signed: the names on record are claims, and workers with the roots that are known here change nothing"
-    " of it, whoever signs it off. `edgeshift abort` ends it; then `edgeshift start FILE --again`, with a key,"
-    " starts it so that signatures count."
+    "Not signed: the names on record are claims, and workers with the roots that are known here change"
+    " nothing of it, whoever signs it off. `edgeshift abort` ends it; then `edgeshift start FILE --again`,"
+    " with a key, starts it so that signatures count."
 )
 """The same where the roots that are known here let signatures alone count."""
 

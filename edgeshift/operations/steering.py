@@ -95,9 +95,9 @@ def _unless(unread: str) -> str:
 
 
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Begin no new forward step; answers once every permit that is out is settled. Where nobody has signed its
-    start, the campaign is told alone. Raises NotTold, NotLast,
-    and Refused where somebody has resumed it by then.
+    """Begin no new forward step; answers once every permit that is out is settled. A campaign whose start
+    nobody has signed is told, and nothing is signed. Raises NotTold, NotLast, and Refused where somebody has
+    resumed it by then.
     """
     return await _stop(client, name, "pause", by, reason, pen)
 

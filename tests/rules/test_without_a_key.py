@@ -43,7 +43,7 @@ def known(folder: Path, monkeypatch: pytest.MonkeyPatch, proof: str) -> None:
 def test_nothing_is_asked_for_without_a_key(shell: Shell) -> None:
     """By whoever starts, signs off, or lets zones go on. A stop may be told: the campaign obeys."""
     for role in "starter", "approver", "operator":
-        with pytest.raises(Refused, match="no key to sign with.*signatures alone count") as refused:
+        with pytest.raises(Refused, match=r"no key to sign with.*signatures alone count") as refused:
             shell.pen("ada", role)
         assert "EDGESHIFT_AUTHORITY_KEY" in refused.value.hint and role in refused.value.hint
     assert shell.pen("ada", "operator", stops=True) is None
@@ -66,19 +66,19 @@ async def test_a_stop_without_a_key_says_that_workers_do_not_go_by_it(
     """But where nobody has signed the start: nothing of such a campaign counts, and telling it is all."""
     answer = Answer(text="is paused")
 
+    notes = ["", UNHEEDED, UNSIGNED, UNKNOWN]
+
     async def note(campaign: str, *more: object) -> str:
-        return said
+        return notes.pop(0)
 
     monkeypatch.setattr(shell, "note_of", note)
-    said = ""
     with pytest.raises(NotSignedStop, match="is paused; but that is not signed: there is no key"):
         await told_without_key(shell, "autumn", "pause", answer)
-    for said in UNHEEDED, UNSIGNED, UNKNOWN:
+    while notes:
         told = await told_without_key(shell, "autumn", "pause", answer)
         assert told.text == "is paused; that is not signed, nor is its start"
 
 
 async def test_a_campaign_of_no_signed_start_is_called_unheeded(shell: Shell) -> None:
     """Where the roots that are known ask for signatures: no sign-off is worth anything then."""
-    (Path(shell.settings.archive.removeprefix("file://"))).mkdir(exist_ok=True)
     assert await shell.note_of("autumn") == UNHEEDED
