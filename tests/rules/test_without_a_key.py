@@ -30,6 +30,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EDGESHIFT_AUTHORITY_KEY", raising=False)
     monkeypatch.setenv("EDGESHIFT_ARCHIVE_URL", str(tmp_path / "archive"))
+    (tmp_path / "archive").mkdir()
     known(tmp_path, monkeypatch, "signed")
     return Shell()
 
