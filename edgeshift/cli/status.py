@@ -119,7 +119,7 @@ def status(
     plain = not shell.console.encoding.lower().startswith("utf")
     shown: RenderableType
     if zone:
-        shown = Group(*_cards(known, rows, some, note, plain))
+        shown = Group(*_cards(known, rows, some, plain, note))
     else:
         shown = _narrow(some) if narrowed else _whole(known, rows, note, plain)
     _show(shell, shown, export_svg, f"edgeshift status {campaign}", cards=bool(zone))
@@ -256,7 +256,7 @@ async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> C
 
 
 def _cards(
-    known: Known, rows: Sequence[ZoneRow], some: Sequence[ZoneRow], note: str, plain: bool
+    known: Known, rows: Sequence[ZoneRow], some: Sequence[ZoneRow], plain: bool, note: str = ""
 ) -> list[Card]:
     """A card for each zone that was named: several accounts may each have one of that name."""
     signable = known.summary is not None and known.summary.state in SIGNABLE and note != UNHEEDED
