@@ -71,7 +71,7 @@ class NotSignedStop(Failed):
 
 def unsigned_stop(answer: Answer) -> Answer:
     """What a campaign answered to a stop that cannot be signed, since nobody has signed its start."""
-    return answer.model_copy(update={"text": f"{answer.text}; that is not signed, nor is its start"})
+    return answer.model_copy(update={"text": f"{answer.text}. That is not signed, nor is its start"})
 
 
 class NotLast(Failed):

@@ -237,7 +237,7 @@ async def test_a_campaign_of_no_signed_start_is_told_to_stop_alone(
         pen = keys.pen(play.archive, OPERATOR)
         name = play.spec.name
         answer = await pause(play.client, name, by=OPERATOR, pen=pen)
-        assert answer.text.endswith("; that is not signed, nor is its start")
+        assert answer.text.endswith(". That is not signed, nor is its start")
         assert (await play.summary()).state == "paused"
         with pytest.raises(NotBegun) as refused:
             await resume(play.client, name, by=OPERATOR, pen=pen)

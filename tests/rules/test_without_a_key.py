@@ -77,7 +77,7 @@ async def test_a_stop_without_a_key_says_that_workers_do_not_go_by_it(
         await told_without_key(shell, "autumn", "pause", answer)
     while notes:
         told = await told_without_key(shell, "autumn", "pause", answer)
-        assert told.text == "is paused; that is not signed, nor is its start"
+        assert told.text == "is paused. That is not signed, nor is its start"
 
 
 async def test_a_campaign_of_no_signed_start_is_called_unheeded(shell: Shell) -> None:
