@@ -13,11 +13,12 @@ from activities.boundary import KNOWN, LONGEST, hold_of, named
 from activities.connections import Connections
 from activities.stable_read import twice
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.model.counts import counted
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.service_api import (
+    ConnectionRefused,
     Misconfigured,
     NotUnderstood,
     NoTurn,
@@ -101,6 +102,7 @@ async def listed_by_all(
     """
     credentials = spec.service.credentials
     pauses = PAUSES_OF_A_LIST if len(credentials) > 1 else ()
+    addresses: list[Address] = []
 
     async def once(client: ServiceClient, address: Address) -> Listed:
         try:
@@ -112,12 +114,15 @@ async def listed_by_all(
 
     async def by(credential: CredentialSpec) -> tuple[ServiceClient, Listed]:
         address = Address()
+        addresses.append(address)
         for pause in (*pauses, None):
             client = connections.client(digest, spec, credential)
             try:
                 return client, await once(client, address)
             except ServiceError as failure:
-                if pause is None or _is_final(failure):
+                # Where nobody has had a zone, no list is lost: whoever plans hears soon that nobody is there.
+                no_one = isinstance(failure, ConnectionRefused) and not any(one.proved for one in addresses)
+                if pause is None or no_one or _is_final(failure):
                     raise
                 activity.logger.info("listing the zones of %s again: %s", credential.reference, failure)
             await connections.clock.sleep(pause)
@@ -180,13 +185,20 @@ def _of_all(failed: Mapping[str, BaseException], count: int) -> BaseException:
         return isinstance(why, ApplicationError) and why.non_retryable
 
     first = min(each.values(), key=lambda why: not is_final(why))
-    if len(failed) == 1 or not isinstance(first, ApplicationError):
+    if count == 1 or not isinstance(first, ApplicationError):
         return first
-    words = [f"{name}: {getattr(why, 'message', why)}" for name, why in each.items()]
+    causes: dict[str, list[str]] = {}
+    for name, why in each.items():
+        # Some name their credential themselves.
+        causes.setdefault(str(getattr(why, "message", why)).removeprefix(f"{name}: "), []).append(name)
+    words = [f"{', '.join(names)}: {cause}" for cause, names in causes.items()]
+    if len(causes) == 1 and len(failed) == count:
+        # All of them, by one cause: none of them is to blame.
+        words = list(causes)
+    zones = agreed(len(failed), "cannot list its zones", "cannot list their zones")
+    said = f"{len(failed)} of {counted(count, 'credential')} {zones}: {'; '.join(words)}"
     return ApplicationError(
-        f"{len(failed)} of {counted(count, 'credential')} cannot list their zones: {'; '.join(words)}"[
-            :LONGEST
-        ],
+        said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…",
         *first.details,
         type=first.type,
         non_retryable=first.non_retryable,

@@ -50,6 +50,11 @@ class Keyring:
         self.signer(WORKER, (Role.WORKER,))
         return self._path(WORKER)
 
+    def key_of(self, name: str) -> Path:
+        """The key file of a person, made where there is none. Raises SigningFailed, RootsError."""
+        self.signer(name)
+        return self._path(name)
+
     def _path(self, name: str) -> Path:
         return self.keys / quote(name, safe="@")
 

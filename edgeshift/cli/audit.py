@@ -239,9 +239,9 @@ def _show(shell: Shell, proof: Proof) -> None:
         requests = counted(proof.unrecorded, "request")
         say(f"{requests} {verb} recorded by no worker whose key is known", "yellow")
     if proof.results:
-        say(f"outcomes that workers signed: {_numbers(proof.results)}")
+        say(f"outcomes that workers signed, of each attempt: {_numbers(proof.results)}")
     if proof.told:
-        say(f"outcomes, as Temporal has them: {_numbers(proof.told)}")
+        say(f"outcomes of each attempt, as Temporal has them: {_numbers(proof.told)}")
     if proof.results and proof.unsigned:
         say(f"of these, no worker signed {counted(proof.unsigned, 'outcome')}", "yellow")
     if proof.strangers:

@@ -15,6 +15,7 @@ from edgeshift.cli.errors import CommandError, ExitCode, described
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_campaign
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.unseen import check_archive, looked_at, stop_untold, untold
+from edgeshift.cli.without_key import told_without_key
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
 from edgeshift.runtime.meanwhile import meanwhile
@@ -98,7 +99,7 @@ def _one_or_all(verb: str, campaign: str | None, every: bool, by: str, reason: s
 
 
 async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
-    pen = shell.pen(by, "operator")
+    pen = shell.pen(by, "operator", stops=verb == "pause")
     try:
         async with shell.temporal(writes=True) as client:
             await _steer_and_tell(shell, client, campaign, verb, by, reason, pen)
@@ -130,6 +131,8 @@ async def _steer(
     await looked_at(shell, client, campaign, verb, reason, pen)
     async with meanwhile(_tell_meanwhile(shell, client, campaign, verb)):
         answer = await act(client, campaign, by=by, reason=reason, pen=pen)
+    if pen is None:
+        answer = await told_without_key(shell, campaign, verb, answer)
     in_flight, in_validation = await _names_left(shell, client, campaign, answer)
     return Steered(
         **common(shell, verb, campaign, by, reason),
@@ -186,7 +189,7 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
 async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift import operations
 
-    pen, asked = shell.pen(by, "operator"), False
+    pen, asked = shell.pen(by, "operator", stops=True), False
     try:
         async with shell.temporal(writes=True) as client:
             with shell.waiting(f"asking campaign {campaign}"):
@@ -246,7 +249,7 @@ def _is_meant(verb: str, stands: _Stands) -> bool:
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift.cli.receipts import NotSteered, Steered, SteeredAll
 
-    pen = shell.pen(by, "operator")
+    pen = shell.pen(by, "operator", stops=verb == "pause")
     async with shell.temporal(writes=True) as client:
         with shell.waiting("asking every campaign that runs"):
             found = await _running(client, verb)

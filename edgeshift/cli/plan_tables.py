@@ -159,4 +159,4 @@ def _counted(console: Console, title: str, sentences: Iterable[str]) -> None:
         table.add(counted(number, "zone"), one_line(sentence))
     console.print(table)
     if len(counts) > MOST_SENTENCES:
-        console.print(f"  … and {len(counts) - MOST_SENTENCES} more kinds (--json names all)")
+        console.print(f"  … and {counted(len(counts) - MOST_SENTENCES, 'more kind')} (--json names all)")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import cached_property
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from edgeshift.cli.asking import Asking
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.interrupts import heed_interrupts
-from edgeshift.cli.streams import speaks_unicode
 from edgeshift.views.chosen import as_chosen
 
 if TYPE_CHECKING:
@@ -222,15 +220,25 @@ class Shell(Asking):
         except ArchiveError as why:
             return why
 
-    def pen(self, by: str, role: Literal["starter", "approver", "operator"] | None = None) -> Pen | None:
+    def pen(
+        self,
+        by: str,
+        role: Literal["starter", "approver", "operator"] | None = None,
+        *,
+        stops: bool = False,
+    ) -> Pen | None:
         """Who signs for a person, with whatever key there is; None without one. What is signed where the
         archive cannot be opened raises ArchiveError. Raises SigningFailed, and Refused where the roots that
-        are known here would not count them in this role.
+        are known here would not count them in this role, or let signatures alone count and there is no key.
+        ``stops``: for what may be told without one, since a campaign obeys it; whoever does so says that.
         """
-        if (signer := self.signer(by)) is None:
-            return None
         from edgeshift.authority.roots import Role
-        from edgeshift.operations.signed import Pen
+        from edgeshift.operations.signed import Pen, no_key
+
+        if (signer := self.signer(by)) is None:
+            if role is not None and not stops and (known := self.roots()) is not None and known.signed:
+                raise no_key(known, Role(role))
+            return None
 
         pen = Pen(signer, self.archive_if_any(), by, self.roots())
         if role is not None:
@@ -321,19 +329,9 @@ class Shell(Asking):
         """Print a value as JSON on stdout: no colours, no wrapping. Models are dumped. What a terminal would
         obey, or lacks, is escaped as JSON does it.
         """
-        import json
+        from edgeshift.cli.documents import print_json
 
-        from edgeshift.runtime.safe_text import json_text
-
-        def plain(item: Any) -> Any:
-            if hasattr(item, "model_dump"):
-                return item.model_dump(mode="json")
-            raise TypeError(f"{type(item).__name__} has no JSON")
-
-        ascii_only = not speaks_unicode(sys.stdout)
-        text = json.dumps(value, indent=2, ensure_ascii=ascii_only, default=plain)
-        sys.stdout.write(json_text(text) + "\n")
-        sys.stdout.flush()
+        print_json(value)
 
     def answer(self, document: object, *lines: str) -> None:
         """Print the result of a verb: ``lines`` for people, or with ``--json`` the document."""

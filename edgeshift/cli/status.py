@@ -27,7 +27,7 @@ from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, campaign_name
 from edgeshift.operations.archives import campaign_here
 from edgeshift.operations.errors import NotFound, TemporalTrouble, Unreadable
-from edgeshift.operations.proof import together
+from edgeshift.operations.proof import UNHEEDED, together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.stores.archive import ArchiveError, ArchiveUnavailable
 from edgeshift.views.alarming import campaign_fact
@@ -119,7 +119,7 @@ def status(
     plain = not shell.console.encoding.lower().startswith("utf")
     shown: RenderableType
     if zone:
-        shown = Group(*_cards(known, rows, some, plain))
+        shown = Group(*_cards(known, rows, some, plain, note))
     else:
         shown = _narrow(some) if narrowed else _whole(known, rows, note, plain)
     _show(shell, shown, export_svg, f"edgeshift status {campaign}", cards=bool(zone))
@@ -255,9 +255,11 @@ async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> C
     return line
 
 
-def _cards(known: Known, rows: Sequence[ZoneRow], some: Sequence[ZoneRow], plain: bool) -> list[Card]:
+def _cards(
+    known: Known, rows: Sequence[ZoneRow], some: Sequence[ZoneRow], plain: bool, note: str = ""
+) -> list[Card]:
     """A card for each zone that was named: several accounts may each have one of that name."""
-    signable = known.summary is not None and known.summary.state in SIGNABLE
+    signable = known.summary is not None and known.summary.state in SIGNABLE and note != UNHEEDED
     return [
         zone_card(
             row,

@@ -14,7 +14,7 @@ import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson
-from edgeshift.cli.shell import Shell, current, run
+from edgeshift.cli.shell import Shell, current, person, run
 
 if TYPE_CHECKING:
     from edgeshift.testbed.simulator.fleet_file import Fleet
@@ -187,7 +187,7 @@ def _as_json(running: Stack) -> dict[str, object]:
         "logs": str(running.places.logs),
         "campaign_file": str(running.campaign_file),
         "time_scale": running.time_scale,
-        "environment": dict(running.environment),
+        "environment": running.environment_of(person()),
     }
 
 
@@ -215,6 +215,13 @@ def _introduce(shell: Shell, running: Stack) -> None:
     console.print("\nIt has a campaign file for each area; plan it, then start it:")
     for file in running.campaign_files:
         console.print(Text(f"  edgeshift plan {quote(str(file))}"), soft_wrap=True)
+    console.print(
+        Text(
+            "Edge Side Code is gone after its removal date: for esc, set the service's clock back,\n"
+            "by `edgeshift up --clock 2023-10-01T00:00:00Z` in a new folder."
+        ),
+        soft_wrap=True,
+    )
     if found_by_itself:
         console.print(
             Text(
@@ -223,6 +230,6 @@ def _introduce(shell: Shell, running: Stack) -> None:
         )
     else:
         console.print("Before other commands:")
-    for name, value in running.environment.items():
+    for name, value in running.environment_of(person()).items():
         console.print(Text(f"  export {name}={quote(value)}"), soft_wrap=True)
     console.print("\nCtrl-C stops it. Started again, it continues where it was.")

@@ -48,6 +48,17 @@ class NotAsSigned(Refused):
         )
 
 
+class NotBegun(Refused):
+    """Nobody who is known here has signed the start of a campaign: nothing of it can be signed."""
+
+    def __init__(self, campaign: str) -> None:
+        super().__init__(
+            f"the start of campaign {campaign} was not signed, so that nothing of it can be",
+            f"`edgeshift abort {campaign}` ends it, if it runs; then `edgeshift start FILE --again`, with a"
+            " key, starts it so that signatures count",
+        )
+
+
 class TemporalTrouble(OperationError):
     """Temporal cannot be reached, or nobody answers there."""
 

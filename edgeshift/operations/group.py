@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from edgeshift.model.body_view import Mark
 from edgeshift.operations.parts import PROPOSALS
@@ -84,19 +84,23 @@ def differences(example: Preview, other: Preview) -> tuple[tuple[str, ...], tupl
     """
     mine, theirs = list(_facts(example)), list(_facts(other))
     less = _without(mine, Counter(theirs))
-    gone = {fact.text for fact in less}
+    gone = {fact.names for fact in mine} - {fact.names for fact in theirs}
     return (
         tuple(fact.text for fact in _without(theirs, Counter(mine))),
-        tuple(fact.text for fact in less if fact.of not in gone),
+        tuple(fact.text for fact in less if not fact.of or fact.of not in gone),
     )
 
 
 @dataclass(frozen=True)
 class _Fact:
-    """Something that is shown of a zone, without its name. ``of``: the fact that it is a property of."""
+    """Something that is shown of a zone, without its name. ``names``: the thing whose first line it is;
+    ``of``: the one that it is a property of. A property that two zones have is the same, whether the thing is
+    changed in one of them and as it was in the other.
+    """
 
     text: str
-    of: str = ""
+    names: str = field(default="", compare=False)
+    of: str = field(default="", compare=False)
 
 
 def _without(some: Sequence[_Fact], others: Counter[_Fact]) -> list[_Fact]:
@@ -119,11 +123,10 @@ def _facts(shown: Preview) -> Iterator[_Fact]:
 
     for item in shown.items:
         title = plain(item.title)
-        thing = f"{MARK_WORDS[item.mark]}: {title}"
-        yield _Fact(thing)
+        yield _Fact(f"{MARK_WORDS[item.mark]}: {title}", names=title)
         for line in item.lines:
             before = "" if line.before is None else f"{plain(line.before)} → "
-            yield _Fact(f"{title}, {plain(line.label)}: {before}{plain(line.text)}", of=thing)
+            yield _Fact(f"{title}, {plain(line.label)}: {before}{plain(line.text)}", of=title)
     # What is added beside the body is among its things, or follows from them.
     for label, lines in (
         ("lost", shown.losses),

@@ -17,6 +17,13 @@ UNSIGNED = (
 )
 """What every screen says of such a campaign."""
 
+UNHEEDED = (
+    "Not signed: the names on record are claims, and workers with the roots that are known here change"
+    " nothing of it, whoever signs it off. `edgeshift abort` ends it; then `edgeshift start FILE --again`,"
+    " with a key, starts it so that signatures count."
+)
+"""The same where the roots that are known here let signatures alone count."""
+
 UNKNOWN = (
     "Signed by a key that nobody here knows: the names on record are claims here, until"
     " EDGESHIFT_AUTHORITY_ROOTS names the workers' roots, and the key is one of a starter in them."
@@ -62,12 +69,17 @@ async def note_of(
         if isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
     ]
     if not found:
-        return UNSIGNED
+        return UNHEEDED if roots is not None and roots.signed else UNSIGNED
     # Whose it was when it was given: the doctor and the door tell what has become of the key since.
     known = roots.forgiving if roots is not None else None
     if known and any(known.refuses(said, Role.STARTER, said.statement.issued) is None for said in found):
         return ""
     return UNKNOWN
+
+
+def is_unsigned(note: str) -> bool:
+    """Whether a note says that the start of a campaign was signed by nobody who is known here."""
+    return note in (UNSIGNED, UNHEEDED, UNKNOWN)
 
 
 def together(notes: Mapping[str, str]) -> list[str]:

@@ -30,7 +30,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.errors import Refused
+from edgeshift.operations.errors import NotBegun, Refused
 from edgeshift.operations.hands import Drafts, Hand, SignsNow
 from edgeshift.stores.archive import Archive, ArchiveError
 
@@ -63,6 +63,17 @@ def would_not_count(why: str, roots: Roots, role: Role = Role.APPROVER) -> Refus
         f"it would not count: {why}{where}; nothing was signed, and nothing sent",
         f"`edgeshift keys list` shows who may do what; somebody who is {role.value} there signs it, or"
         f" `edgeshift keys add NAME --key FILE.pub --role {role.value}` gives the role, in the roots",
+    )
+
+
+def no_key(roots: Roots, role: Role) -> Refused:
+    """That nothing would come of what somebody asks for without a key, by roots that are known here."""
+    where = f"the roots {roots.place}" if roots.place else "the roots that are known here"
+    return Refused(
+        f"there is no key to sign with, and by {where} signatures alone count; nothing was signed, and"
+        " nothing sent",
+        f"EDGESHIFT_AUTHORITY_KEY names the key of somebody who is {role.value} there (docs/authority.md,"
+        " Signing)",
     )
 
 
@@ -185,7 +196,8 @@ class Pen:
         its latest start. A word that stops counts for others, too, but none that begins later.
 
         Why a pause may not be the last word, though it is signed, since others cannot be read; else nothing.
-        A resume is not signed then. Raises ArchiveError, Refused.
+        A resume is not signed then. Raises ArchiveError, Refused,
+        NotBegun.
         """
         self.refuse_without(Role.OPERATOR)
         # What is damaged, or floods the archive, keeps nobody from stopping: workers name it, and change
@@ -340,10 +352,7 @@ class Pen:
             mine = isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
             if mine and not self._refused(said, Role.STARTER):
                 return said
-        raise Refused(
-            f"the start of campaign {campaign} was not signed, so that nothing of it can be",
-            "`edgeshift start FILE --again`, with a key, starts it so that signatures count",
-        )
+        raise NotBegun(campaign)
 
     def _with(self, start: Attested, stands: timedelta) -> dict[str, Any]:
         said = start.statement

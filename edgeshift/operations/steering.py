@@ -16,7 +16,7 @@ from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import tell, the_campaign
 from edgeshift.operations.campaigns import campaign_input, describe, summary
-from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, TemporalTrouble
+from edgeshift.operations.errors import Failed, NotBegun, NotFound, OperationError, Refused, TemporalTrouble
 from edgeshift.runtime.temporal import UNREADABLE
 from edgeshift.stores.archive import ArchiveError
 
@@ -59,6 +59,22 @@ class NotArchived(Failed):
         )
 
 
+class NotSignedStop(Failed):
+    """A campaign was told to stop, and nobody has signed that, where signatures alone count."""
+
+    def __init__(self, name: str, verb: str, answer: Answer) -> None:
+        super().__init__(
+            f"campaign {name} {answer.text}; but that is not signed: there is no key to sign with. Workers go"
+            " by what is signed, so that whoever reaches Temporal can let it go on",
+            f"`edgeshift {verb} {name}` once more, with an operator's key: EDGESHIFT_AUTHORITY_KEY",
+        )
+
+
+def unsigned_stop(answer: Answer) -> Answer:
+    """What a campaign answered to a stop that cannot be signed, since nobody has signed its start."""
+    return answer.model_copy(update={"text": f"{answer.text}. That is not signed, nor is its start"})
+
+
 class NotLast(Failed):
     """A campaign was told to pause, and what is signed of that may not be the last word in the archive."""
 
@@ -80,8 +96,9 @@ def _unless(unread: str) -> str:
 
 
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Begin no new forward step; answers once every permit that is out is settled. Raises NotTold, NotLast,
-    and Refused where somebody has resumed it by then.
+    """Begin no new forward step; answers once every permit that is out is settled. A campaign whose start
+    nobody has signed is told, and nothing is signed. Raises NotTold, NotLast, and Refused where somebody has
+    resumed it by then.
     """
     return await _stop(client, name, "pause", by, reason, pen)
 
@@ -104,7 +121,7 @@ async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
 
 async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     unsigned: ArchiveError | None = None
-    unread, began, closed = "", datetime.now(UTC), False
+    unread, began, closed, begun = "", datetime.now(UTC), False, True
     if pen is not None:
         # Whoever may not stop it hears that before anything is signed or told.
         pen.refuse_without(Role.OPERATOR)
@@ -115,6 +132,9 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
             unread = await _sign(pen, name, spec, verb, reason)
         except ArchiveError as why:
             unsigned = why
+        except NotBegun:
+            # No worker that asks for signatures changes anything of it: whoever ends it has only to tell it.
+            pen, begun = None, False
     signed = pen is not None and unsigned is None
     try:
         if closed or (await summary(client, name)).state == CampaignPhase.CLOSED:
@@ -137,7 +157,7 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         raise NotArchived(name, verb, answer, unsigned)
     if unread:
         raise NotLast(name, answer, unread)
-    return answer
+    return answer if begun else unsigned_stop(answer)
 
 
 async def _paused_by_others(client: Client, name: str, answer: Answer) -> Answer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import ssl
 import time
 import zlib
@@ -264,6 +265,9 @@ class Transport:
         if isinstance(cause, ssl.SSLError):
             return f"no TLS with {at} ({cause.reason or 'handshake failed'})"
         reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(why)
+        if isinstance(cause, OSError) and cause.errno and reason.startswith("Connect call failed"):
+            # asyncio puts the address into it, as a tuple.
+            reason = os.strerror(cause.errno)
         return f"no connection to {at} ({reason})"
 
     async def aclose(self) -> None:

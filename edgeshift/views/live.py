@@ -15,6 +15,7 @@ from rich.text import Text
 from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
 from edgeshift.model.campaign_phase import SIGNABLE, CampaignPhase
 from edgeshift.model.counts import agreed, counted
+from edgeshift.operations.proof import UNHEEDED
 from edgeshift.views.approvals import approvals_so_far
 from edgeshift.views.chosen import as_chosen
 from edgeshift.views.figures import NAMELESS, Progress, causes_command, sign_command
@@ -93,7 +94,7 @@ def campaign_view(
     parts.append(wave_bars(summary, plain=plain))
     parts += [Text(), figures_line(progress, summary), Text(), phases_table(summary, plain=plain)]
     if summary.waiting:
-        parts += [Text(), waiting_block(summary, most=most_waiting, plain=plain)]
+        parts += [Text(), waiting_block(summary, most=most_waiting, plain=plain, heeded=note != UNHEEDED)]
     if summary.notes or summary.excluded:
         parts += [Text(), notes_block(summary, plain=plain, names=names)]
     if trouble:
@@ -254,9 +255,11 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
 
 
 def waiting_block(
-    summary: CampaignSummary, *, most: int = MOST_WAITING, plain: bool = False
+    summary: CampaignSummary, *, most: int = MOST_WAITING, plain: bool = False, heeded: bool = True
 ) -> RenderableType:
-    """The fingerprints that wait for a person, the most frequent first, and how one is signed."""
+    """The fingerprints that wait for a person, the most frequent first, and how one is signed. ``heeded``:
+    whether workers may go by what is signed, as far as that is known here; else no sign-off is offered.
+    """
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("waiting for a sign-off", no_wrap=True, header_style="bold magenta")
     table.add_column(word("zone", summary.area) + "s", justify="right")
@@ -291,6 +294,8 @@ def waiting_block(
     # Only where a decision on the fingerprint reaches a zone, as the evidence of the others did not pass; and
     # not of a campaign that is being aborted, or has ended.
     signable = next((item for item in summary.waiting if item.zones > item.separate), None)
+    if not heeded:
+        return Group(*parts)
     if signable and summary.state in SIGNABLE:
         parts.append(Text("to read it, and then to sign it:", style="dim"))
         parts.append(Text(f"  {sign_command(summary.name, signable.fingerprint)}", style="dim"))

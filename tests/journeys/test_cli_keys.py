@@ -17,7 +17,7 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.service import RPCError
 
-from edgeshift.operations.proof import UNSIGNED
+from edgeshift.operations.proof import UNHEEDED
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from tests.journeys.cli_kit import CLI, Place, running_stack
@@ -220,16 +220,16 @@ def test_doctor_names_the_roots_of_workers_and_a_worker_without(stack: Place) ->
 def test_screens_say_where_nothing_is_signed(stack: Place) -> None:
     """Of a campaign whose signed start is gone from the archive; not of one that has it."""
     name = "elsewhere"
-    assert UNSIGNED.split(":")[0] not in stack.ok("status", name)
+    assert UNHEEDED.split(":")[0] not in stack.ok("status", name)
     kept = Path(stack.stack["archive"].removeprefix("file://")) / "signed" / name / "start"
     away = kept.with_name("away")
     kept.rename(away)
     try:
-        assert UNSIGNED.split(":")[0] in stack.ok("status", name)
-        assert stack.json("status", name)["note"] == UNSIGNED
-        assert stack.json("report", name)["note"] == UNSIGNED
+        assert UNHEEDED.split(":")[0] in stack.ok("status", name)
+        assert stack.json("status", name)["note"] == UNHEEDED
+        assert stack.json("report", name)["note"] == UNHEEDED
         stack.ok("report", name, "--out", "report.html")
-        assert UNSIGNED.split(":")[0] in (stack.folder / "report.html").read_text()
+        assert UNHEEDED.split(":")[0] in (stack.folder / "report.html").read_text()
     finally:
         away.rename(kept)
 

@@ -22,9 +22,9 @@ from edgeshift.messages import CampaignStart
 from edgeshift.model.fleet import Wave, campaign_id
 from edgeshift.operations import calls
 from edgeshift.operations.campaigns import store_spec
-from edgeshift.operations.errors import Failed, NotFound
+from edgeshift.operations.errors import Failed, NotBegun, NotFound
 from edgeshift.operations.signed import Pen
-from edgeshift.operations.steering import NotLast, NotTold, pause, stop_untold
+from edgeshift.operations.steering import NotLast, NotTold, abort, pause, resume, stop_untold
 from edgeshift.stores.archive import Archive
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import OPERATOR
@@ -222,3 +222,26 @@ async def test_a_campaign_is_told_to_stop_where_the_archive_is_lost(
         with pytest.raises(Failed, match=r"is paused; .*; but that is not signed: "):
             await pause(play.client, play.spec.name, by=OPERATOR, pen=pen)
         assert (await play.summary()).state == "paused"
+
+
+@pytest.mark.embedded
+async def test_a_campaign_of_no_signed_start_is_told_to_stop_alone(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Whoever has a key ends it, too: nothing can be signed of it, and workers that ask for signatures change
+    nothing of it. What would let it go on is refused, and the hint ends it.
+    """
+    async with staged(temporal_client, tmp_path, zone("a")) as stage:
+        play, keys = stage.play, Keys(tmp_path / "authority", Roster())
+        await stage.waits("a")
+        pen = keys.pen(play.archive, OPERATOR)
+        name = play.spec.name
+        answer = await pause(play.client, name, by=OPERATOR, pen=pen)
+        assert answer.text.endswith(". That is not signed, nor is its start")
+        assert (await play.summary()).state == "paused"
+        with pytest.raises(NotBegun) as refused:
+            await resume(play.client, name, by=OPERATOR, pen=pen)
+        assert f"`edgeshift abort {name}` ends it" in refused.value.hint
+        answer = await abort(play.client, name, by=OPERATOR, pen=pen)
+        assert "nor is its start" in answer.text
+        assert await SignedRecords(play.archive).words(name) == ()

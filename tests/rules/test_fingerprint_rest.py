@@ -83,6 +83,27 @@ def test_a_zones_own_name_and_the_number_of_a_log_job_are_no_difference() -> Non
     assert rest_of(named, [named, longer]).same == 0
 
 
+def test_what_two_zones_have_alike_is_no_difference_where_one_has_it_already() -> None:
+    """A rule that one zone is to have changed, and the other has as it will be: what is the same of it is not
+    listed as other.
+    """
+    on, said = Line(label="on", text="every request"), Line(label="description", text="ours")
+    old = Line(label="all of its rules", text="action log", before="action block")
+
+    def rule(mark: Mark, number: int, *lines: Line) -> Preview:
+        return replace(waf(number), items=(Item(mark=mark, title="rule 1: execute X", lines=lines),))
+
+    shown = rule(Mark.CHANGED, 0, on, said, old)
+    (found,) = rest_of(
+        shown, [shown, rule(Mark.SAME, 1, on, said, Line(label="all of its rules", text="action log"))]
+    ).otherwise
+    assert found.more == ("as it is: rule 1: execute X", "rule 1: execute X, all of its rules: action log")
+    assert found.less == (
+        "changed: rule 1: execute X",
+        "rule 1: execute X, all of its rules: action block → action log",
+    )
+
+
 def test_the_zone_that_is_shown_is_one_of_which_something_was_seen() -> None:
     """An Enterprise zone's window says more than that there was none; what was seen of all is summed up."""
     shown = [waf(0, HIGH), waf(1, HIGH, events=40), waf(2, HIGH, events=1_799), waf(3, HIGH)]

@@ -12,12 +12,13 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from activities.targets import line_of, one_each
-from activities.zone_lists import listed_by_all
+from activities.zone_lists import _of_all, listed_by_all
 from edgeshift.campaign.callers import callers_of
 from edgeshift.messages import AssessmentStart, Caller, Callers, ResolvedTargets
 from edgeshift.model.fleet import Plan, Target, Zone
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import CredentialMissing
+from edgeshift.service_api import ConnectionRefused, TimedOut
 from workflows.assessment import MOST_BATCHES, batches_of
 
 START = AssessmentStart(name="plan", spec="0" * 64)
@@ -115,9 +116,22 @@ async def test_a_plan_names_every_credential_that_cannot_list_its_zones() -> Non
         await two.by_all()
     assert one.listed == {"env:T0", "env:T2"} and two.listed == {"env:T2"}
     assert single.value.type == several.value.type == "CredentialMissing"
-    assert single.value.message == "env:T1: the variable is not set"
-    assert several.value.message.startswith("2 of 3 credentials cannot list their zones: env:T0: ")
-    assert "env:T1" in several.value.message
+    cause = "the variable is not set"
+    assert single.value.message == f"1 of 3 credentials cannot list its zones: env:T1: {cause}"
+    assert several.value.message == f"2 of 3 credentials cannot list their zones: env:T0, env:T1: {cause}"
+
+
+def test_a_cause_of_every_credential_is_told_once() -> None:
+    """Such as a service that nobody reaches; and what does not fit ends in a sign of that."""
+    nobody = {f"env:T{number}": TimedOut("silent", call="zones.list") for number in range(3)}
+    whole = _of_all(nobody, 3)
+    assert str(whole).endswith("3 of 3 credentials cannot list their zones: zones.list: silent")
+    odd = {
+        name: TimedOut(f"silent {number} " + "x" * 99, call="zones.list")
+        for number, name in enumerate(nobody)
+    }
+    cut = _of_all(odd, 3)
+    assert isinstance(cut, ApplicationError) and len(cut.message) == 300 and cut.message.endswith("…")
 
 
 TARGETS = [
@@ -143,3 +157,17 @@ def test_a_plan_that_lacks_a_target_is_none(places: Any) -> None:
     with pytest.raises(ApplicationError, match=r"of 6 targets, as where .*; plan again") as raised:
         one_each(lines, TARGETS)
     assert raised.value.non_retryable and raised.value.type == "BadInput"
+
+
+async def test_a_service_that_nobody_reaches_is_told_at_once() -> None:
+    """No list begins again where no credential has had a zone: a clock to wait by is not even there."""
+    listing: Any = Listing()
+
+    async def zones(again: Any) -> AsyncIterator[Any]:
+        if again is not None:
+            raise ConnectionRefused("no connection", call="zones.list")
+        yield
+
+    listing.client = lambda *_: SimpleNamespace(zones=zones, base_url="http://127.0.0.1:1/client/v4")
+    with pytest.raises(ApplicationError, match="3 of 3 credentials cannot list their zones"):
+        await listing.by_all()

@@ -150,6 +150,7 @@ def test_zones_that_wait_singly_are_offered_by_cause(singly: int) -> None:
     assert f"7 zones, commit, waves 1{f', {singly} to be signed singly' if singly else ''} " in f"{narrow} "
     ended = now.model_copy(update={"state": "aborting"})
     assert command not in shown(waiting_block(ended))
+    assert command not in shown(waiting_block(now, heeded=False))
 
 
 def test_no_time_is_left_once_every_zone_has_begun() -> None:

@@ -34,7 +34,7 @@ def running() -> Stack:
         time_scale=3600,
         campaign_file=FILES[0],
         campaign_files=FILES,
-        environment={"EDGESHIFT_TEMPORAL_ADDRESS": "127.0.0.1:7233"},
+        environment_of=lambda person: {"EDGESHIFT_AUTHORITY_KEY": f"/somewhere/keys/{person}"},
     )
     return cast(Stack, found)
 
@@ -46,6 +46,15 @@ def test_a_campaign_file_of_each_area_is_named() -> None:
     said = shell.console.file.getvalue()  # type: ignore[attr-defined]
     for file in FILES:
         assert f"  edgeshift plan {file}\n" in said
+
+
+def test_what_people_export_elsewhere_has_a_key_of_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the stack's roots signatures alone count. The workers' key is nobody else's."""
+    monkeypatch.setenv("EDGESHIFT_USER", "ada")
+    shell = shell_of(80)
+    _introduce(shell, running())
+    said = shell.console.file.getvalue()  # type: ignore[attr-defined]
+    assert "  export EDGESHIFT_AUTHORITY_KEY=/somewhere/keys/ada\n" in said and "WORKER" not in said
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -184,3 +184,15 @@ def test_a_place_that_others_can_reach_is_not_used(
     with choosing(tmp_path / "one") as one:
         one.mine.add(20_001)
     assert not reserved.exists() and (tmp_path / "cache/stacks/ports.json").exists()
+
+
+def test_what_a_stack_keeps_is_in_no_commit(tmp_path: Path) -> None:
+    """It has private keys. A folder that was there for other things keeps its own rules."""
+    (tmp_path / "other").mkdir()
+    for name in ".edgeshift", "made", "other":
+        StackPaths(tmp_path / name).make()
+    assert (tmp_path / ".edgeshift/.gitignore").read_text() == "*\n"
+    assert (tmp_path / "made/.gitignore").exists() and not (tmp_path / "other/.gitignore").exists()
+    (tmp_path / ".edgeshift/.gitignore").write_text("authority\n")
+    StackPaths(tmp_path / ".edgeshift").make()
+    assert (tmp_path / ".edgeshift/.gitignore").read_text() == "authority\n"

@@ -54,7 +54,7 @@ def _done(console: Console, ready: Sequence[ZoneAssessment]) -> None:
     for said, number in counts.most_common(12):
         console.print(Paragraph(Text("  "), f"{counted(number, 'zone')}: {said}", hang=4), soft_wrap=True)
     if len(counts) > 12:
-        console.print(f"  … and {len(counts) - 12} more kinds (--json names all)")
+        console.print(f"  … and {counted(len(counts) - 12, 'more kind')} (--json names all)")
 
 
 def _without_names(said: str) -> str:

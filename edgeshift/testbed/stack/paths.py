@@ -111,10 +111,14 @@ class StackPaths:
         """
         inside = (self.temporal, self.simulator, self.archive, self.tickets, self.logs, self.credentials)
         try:
+            ours = not self.folder.exists() or self.folder.name == ".edgeshift"
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _own(self._asked)
             for path in self.folder.iterdir():
                 _own(path)
+            if ours and not (ignored := self.folder / ".gitignore").exists():
+                # It has private keys and credentials, and may lie in somebody's repository.
+                put(ignored, "*\n")
             for folder in inside:
                 folder.mkdir(mode=0o700, exist_ok=True)
             for folder in (self.temporal, self.simulator, self.logs, self.credentials):

@@ -88,13 +88,22 @@ class Stack:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables by which other commands and workers find this stack."""
+        """The variables by which workers find this stack."""
+        return {**self._places, "EDGESHIFT_AUTHORITY_WORKER_KEY": str(self.keyring.worker())}
+
+    def environment_of(self, person: str) -> dict[str, str]:
+        """The variables by which a person's commands find this stack elsewhere, with a key of theirs: it lets
+        signatures alone count. Raises SigningFailed where they cannot have one, RootsError.
+        """
+        return {**self._places, "EDGESHIFT_AUTHORITY_KEY": str(self.keyring.key_of(person))}
+
+    @property
+    def _places(self) -> dict[str, str]:
         return {
             "EDGESHIFT_TEMPORAL_ADDRESS": self.address,
             "EDGESHIFT_TEMPORAL_NAMESPACE": self.namespace,
             "EDGESHIFT_ARCHIVE_URL": self.archive,
             "EDGESHIFT_AUTHORITY_ROOTS": str(self.keyring.roots),
-            "EDGESHIFT_AUTHORITY_WORKER_KEY": str(self.keyring.worker()),
         }
 
     async def broken(self) -> None:

@@ -122,7 +122,7 @@ async def exported_zone(
     if row.place not in MIGRATED:
         why = f"not migrated: {look(row.place).label}"
     elif not row.record and row.place == ZoneOutcome.ALREADY_MIGRATED.value:
-        why = "migrated, but by no start of this campaign that is retained: nothing signed could be written"
+        why = "migrated before this campaign, as far as its starts are retained: nothing of it is signed here"
     elif not row.record:
         why = "migrated, but no result of it is known that could be written"
     if not why:
