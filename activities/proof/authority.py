@@ -25,6 +25,7 @@ from edgeshift.authority.starts import (
     not_meant,
     start_of,
     starts_alike,
+    starts_by_file,
     starts_then,
     target_refused,
 )
@@ -258,7 +259,7 @@ class Authority:
         if isinstance(found, str):
             raise NotSigned(found)
         asked = await self._asked(change, spec, now, found.digest, again=again)
-        asked = replace(asked, alike=starts_alike(found, starts))
+        asked = replace(asked, alike=starts_alike(found, starts), by_file=starts_by_file(found, starts))
         if earlier is not None:
             asked = replace(asked, earlier=earlier)
         assert isinstance(found.statement, StartStatement)

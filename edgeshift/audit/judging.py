@@ -14,7 +14,7 @@ from edgeshift.authority.last_start import started_since
 from edgeshift.authority.last_word import last_word
 from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
-from edgeshift.authority.starts import not_meant, start_of, starts_alike, target_refused
+from edgeshift.authority.starts import not_meant, start_of, starts_alike, starts_by_file, target_refused
 from edgeshift.authority.statements import Attested, StartStatement, stops
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
@@ -95,6 +95,7 @@ def judged(
         fingerprint=request.fingerprint,
         earlier=request.earlier,
         alike=starts_alike(start, signed.starts),
+        by_file=starts_by_file(start, signed.starts),
     )
     if statement.issued > request.at + SKEW_AHEAD:
         return "its start was signed after it"

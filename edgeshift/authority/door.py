@@ -49,7 +49,7 @@ class Asked:
     """A step that is about to be sent. ``spec``: the campaign file that the archive has, and its digest.
     ``passed``: whether the zone's own evidence passed (None: it has none and needs none), with the digest of
     that. ``earlier``: what was sent before it, as far as that was looked for. ``alike``: digests of starts of
-    the campaign whose targets are the same, in the same waves.
+    the campaign whose targets are the same, in the same waves; ``by_file``: of those by the same file.
     """
 
     campaign: str
@@ -65,6 +65,7 @@ class Asked:
     passed: bool | None = None
     earlier: Earlier = Earlier()
     alike: frozenset[str] = frozenset()
+    by_file: frozenset[str] = frozenset()
 
 
 def halted(asked: Asked, word: WordStatement | None) -> str | None:
@@ -160,7 +161,7 @@ def decided(
                 passed_over[statement.by] = why
             continue
         # Whoever rejected it under another file is not asked whether this one lists them still.
-        listed = statement.start == start.digest or not rejects(said)
+        listed = statement.start in {start.digest, *asked.by_file} or not rejects(said)
         if listed and policy.approvers and statement.by not in policy.approvers:
             passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
             continue

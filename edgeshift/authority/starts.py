@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from edgeshift.authority.roots import Role, Roots
@@ -54,14 +54,21 @@ def starts_alike(start: Attested, starts: Iterable[Attested]) -> frozenset[str]:
     """The digests of those starts that have the targets of this one, each in the wave that it has there:
     their list says both.
     """
-    statement = start.statement
-    return frozenset(
-        said.digest
-        for said in starts
-        if isinstance(said.statement, StartStatement)
-        and isinstance(statement, StartStatement)
-        and said.statement.targets == statement.targets
-    )
+    return frozenset(said.digest for said, mine, its in _both(start, starts) if mine.targets == its.targets)
+
+
+def starts_by_file(start: Attested, starts: Iterable[Attested]) -> frozenset[str]:
+    """The digests of those starts that go by the same campaign file as this one."""
+    return frozenset(said.digest for said, mine, its in _both(start, starts) if mine.spec == its.spec)
+
+
+def _both(
+    start: Attested, starts: Iterable[Attested]
+) -> Iterator[tuple[Attested, StartStatement, StartStatement]]:
+    mine = start.statement
+    for said in starts:
+        if isinstance(said.statement, StartStatement) and isinstance(mine, StartStatement):
+            yield said, mine, said.statement
 
 
 def _no_start(spec: CampaignSpec) -> str:

@@ -79,6 +79,18 @@ async def test_whoever_a_file_does_not_list_rejects_nothing_by_it(tmp_path: Path
         assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
+async def test_nor_once_the_campaign_is_started_again_by_the_same_file(tmp_path: Path) -> None:
+    """Which lists them no more than before."""
+    async with guarded(tmp_path, sign_off={"approvers": ["ada"]}) as found:
+        policy = found.gate.start.policy
+        door = found.with_start(policy=policy.model_copy(update={"sign_off": SignOffPolicy()}))
+        await door.begin(issued=ago(hours=1))
+        await door.approve_alike("grace", choice=Choice.REJECT, issued=ago(minutes=30))
+        await door.begin(issued=ago(seconds=10))
+        await door.approve()
+        assert (await door.commit()).status is ChangeStatus.ANSWERED
+
+
 async def test_a_rejection_of_one_wave_holds_for_all_once_the_waves_are_others(tmp_path: Path) -> None:
     """The zone was in the wave that was rejected, and is in another one by now."""
     async with guarded(tmp_path) as found:
