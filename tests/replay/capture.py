@@ -49,6 +49,7 @@ from tests.replay.capture_waiting import (
     missed,
     paused_as_it_leaves,
     put_back,
+    ruled_out,
     support_asked,
 )
 from tests.replay.keeping import HISTORIES, is_in, keep
@@ -258,6 +259,7 @@ async def main() -> None:
         paused_as_it_leaves,
         aborted_at_the_close,
         put_back,
+        ruled_out,
         support_asked,
         shared,
         four,
