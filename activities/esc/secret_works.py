@@ -1,5 +1,5 @@
-"""From when on a test secret that a worker has set may be taken to work at the edge: before that a probe sees no
-difference, whatever the scope's sites do with Edge Side Code (docs/service.md §2.1).
+"""From when on a test secret that a worker has set may be taken to work at the edge: before that a probe sees
+no difference, whatever the scope's sites do with Edge Side Code (docs/service.md §2.1).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ async def refuse_before_it_works(connections: Connections, start: ZoneStart) -> 
             until = await _works_from(connections, sent, policy)
             rest = max(rest, until - now) if until is not None else rest
     if rest > timedelta(0):
+        # By the server's time it is due exactly then: it takes one try more, however long that is.
         raise ApplicationError(
             "the scope's secret was set a moment ago, and may not work at the edge yet (esc.secret_takes)",
             type="SecretNotShown",
@@ -38,7 +39,9 @@ async def refuse_before_it_works(connections: Connections, start: ZoneStart) -> 
 
 async def _works_from(connections: Connections, sent: SentBefore, policy: ZonePolicy) -> datetime | None:
     """From when on the secret that was sent works, as the workflow waits for it: None where nothing came of
-    it; where nobody has seen it show, once it may no longer be expected to.
+    it; where nobody has seen it show, once it may no longer be expected to. Both count from before the
+    step ends, so that the workflow's wait is enough; where the clock of whoever set it was ahead, the probe's
+    next try comes that much later.
     """
     at, key = sent.record.at, sent.key
     match await closed_as(connections, key):

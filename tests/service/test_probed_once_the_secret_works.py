@@ -1,5 +1,5 @@
-"""A scope is probed once the secret that a worker has set works at the edge, whoever asks for the probe: before
-that, nothing differs with it.
+"""A scope is probed once the secret that a worker has set works at the edge, whoever asks for the probe:
+before that, nothing differs with it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,17 @@ TAKES, MAY_SHOW = timedelta(seconds=30), timedelta(minutes=5)
 
 A_MOMENT = timedelta(seconds=5)
 """What a test may take."""
+
+
+def records(folder: Path, pattern: str) -> list[Path]:
+    """The archive's records of this kind."""
+    return list(folder.rglob(pattern))
+
+
+def remove(folder: Path, pattern: str) -> None:
+    """As if they had never been written."""
+    for path in records(folder, pattern):
+        path.unlink()
 
 
 @dataclass
@@ -75,7 +86,7 @@ class Scope:
         with pytest.raises(ApplicationError, match="may not work at the edge yet") as caught:
             await self.probed(at)
         assert caught.value.type == "SecretNotShown" and not caught.value.non_retryable
-        assert not list(self.folder.rglob("gathered/*/*"))
+        assert not records(self.folder, "gathered/*/*")
         assert caught.value.next_retry_delay is not None
         return caught.value.next_retry_delay
 
@@ -110,8 +121,7 @@ async def test_one_that_nobody_saw_show_may_come_to_later(
     """As where its worker was lost: it counts as set when it may no longer be expected to show."""
     async with scope(tmp_path, monkeypatch, own=False) as at:
         answered = await at.set_secret()
-        for path in tmp_path.rglob("nothing/*/esc/*"):
-            path.unlink()
+        remove(tmp_path, "nothing/*/esc/*")
         assert await at.waits(answered + TAKES) > MAY_SHOW - TAKES - A_MOMENT
         assert (await at.probed(answered + MAY_SHOW)).gathered is not None
 
@@ -129,7 +139,6 @@ async def test_what_another_campaign_has_set_is_waited_for(
         await sent("old", 1, **step)
         await sent("commit", 0, **{**step, "step": Step.ROLL_BACK.value})
         assert (await at.probed(now)).gathered is not None
-        for path in tmp_path.rglob("gathered/*/*"):
-            path.unlink()
+        remove(tmp_path, "gathered/*/*")
         await sent("other", 0, **step)
         assert await at.waits(now) > MAY_SHOW - A_MOMENT
