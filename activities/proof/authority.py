@@ -282,8 +282,8 @@ class Authority:
         await self._refuse_undecided(change, asked, found, roots, now)
 
     async def _refuse_rollback(self, change: Change, asked: Asked, frozen: Targets, roots: Roots) -> None:
-        """Raises NotSigned where a rollback is of something that people had not started and agreed to. Nothing
-        that was said or revoked since holds it back, nor does what anybody floods or damages.
+        """Raises NotSigned where a rollback is of something that people had not started and agreed to.
+        Nothing that was said or revoked since holds it back, nor does what anybody floods or damages.
         """
         starts, lost = await self._told(await self._records.starts_as_far(asked.campaign))
         subjects = frozenset({change.digest, change.fingerprint})
