@@ -81,7 +81,7 @@ async def test_a_recorded_zone_is_exported(tmp_path: Path, place: str) -> None:
     [
         ("awaiting", True, "not migrated: "),
         ("rejected", False, "not migrated: rejected"),
-        ("already_migrated", False, "migrated, but by no start of this campaign"),
+        ("already_migrated", False, "migrated before this campaign"),
         ("migrated", False, "migrated, but no result of it is known"),
     ],
 )
@@ -189,4 +189,4 @@ async def test_a_zone_that_an_earlier_start_migrated_is_exported(
         assert [zone.digest for zone in found.zones] == ["d" * 64] and not found.left_out
     else:
         [left] = found.left_out
-        assert left.why.startswith("migrated, but by no start of this campaign") and not found.zones
+        assert left.why.startswith("migrated before this campaign") and not found.zones

@@ -230,7 +230,7 @@ class SimulatorOptions(_Options):
         " without: none, latest, or the present number",
     )
     skip_logging: Literal["given", "absent"] = Field(
-        "given",
+        "absent",
         description="whether a stored skip rule that was sent without logging has it, enabled",
     )
     compatible_after_migration: bool = True
