@@ -43,6 +43,17 @@ def limited(full: Callable[[int], bool]) -> Callable[[Request], Answer]:
     return answer
 
 
+def second_of(refused: asyncio.Event) -> Callable[[int], bool]:
+    """The second query alone is refused; ``refused`` is set then."""
+
+    def full(made: int) -> bool:
+        if made == 2:
+            refused.set()
+        return made == 2
+
+    return full
+
+
 def queries(service: RawService) -> int:
     return sum(1 for request in service.requests if request.path.endswith("graphql"))
 
@@ -67,14 +78,8 @@ async def test_a_reading_goes_on_where_it_met_the_limit() -> None:
 async def test_while_a_reading_waits_for_room_none_begins_and_others_call() -> None:
     """Whoever has something to lose goes first; a rollback does not wait for either."""
     refused = asyncio.Event()
-
-    def second(made: int) -> bool:
-        if made == 2:
-            refused.set()
-        return made == 2
-
     async with (
-        raw_service(limited(second)) as service,
+        raw_service(limited(second_of(refused))) as service,
         client(service, assumed_block=timedelta(seconds=3)) as calls,
     ):
         waits = asyncio.create_task(read(calls, 2))
@@ -102,13 +107,17 @@ async def test_a_reading_that_finds_no_room_for_long_is_given_up() -> None:
 
 async def test_a_reading_that_is_cancelled_while_it_waits_keeps_nobody_waiting() -> None:
     """As where a person stops the campaign."""
+    refused = asyncio.Event()
     async with (
-        raw_service(limited(lambda made: made == 2)) as service,
+        raw_service(limited(second_of(refused))) as service,
         client(service, assumed_block=timedelta(minutes=5)) as calls,
     ):
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(1):
-                await read(calls, 2)
+        waits = asyncio.create_task(read(calls, 2))
+        await refused.wait()
+        await asyncio.sleep(0.5)
+        waits.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waits
         assert queries(service) == 2
         assert len((await read(calls, 1)).events) == 1
 
