@@ -29,6 +29,7 @@ from tests.kit.signing import Roster
 from tests.replay.capture_held import (
     called_off,
     cancelled,
+    cancelled_waiting,
     given_up,
     held_up,
     many_given_up,
@@ -50,6 +51,7 @@ from tests.replay.capture_waiting import (
     paused_as_it_leaves,
     put_back,
     support_asked,
+    support_asked_in_vain,
 )
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
@@ -243,6 +245,7 @@ async def main() -> None:
         given_up,
         called_off,
         cancelled,
+        cancelled_waiting,
         reading_called_off,
         many_given_up,
         signed,
@@ -259,6 +262,7 @@ async def main() -> None:
         aborted_at_the_close,
         put_back,
         support_asked,
+        support_asked_in_vain,
         shared,
         four,
         many_held,
