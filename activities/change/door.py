@@ -56,6 +56,7 @@ from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
 from edgeshift.stores.documents import Proposal, Snapshot, get_document, snapshot_key
+from edgeshift.stores.documents.proposals import without_digest
 
 SIDE_BY_SIDE = 32
 """Permits that are given up at the same time."""
@@ -176,6 +177,8 @@ class MutationActivities:
         await fence.refuse_unsigned()
         zone, policy = start.target.zone, start.policy.sign_off
         body = (await get_document(archive, Proposal, change.proposal)).body
+        if odd := without_digest(body):
+            raise NotSent(f"the archived proposal is no body: {odd}")
         if digest(body) != change.digest or fingerprint(body, zone) != change.fingerprint:
             raise NotSent("the archived proposal is not the one that the digest names")
         if change.step not in UNSIGNED:

@@ -18,6 +18,7 @@ from activities.connections import Connections
 from activities.esc.evidence import record_probed
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_is_off, account_shows, covered_zones, read_scope, shows, zones_of
+from activities.esc.secret_works import refuse_before_it_works
 from activities.esc.unshown import MOST_TOLD, beat, has_shown, probed, settled_by_probe, stayed_on
 from activities.polling import shown_in_time
 from activities.reports import awaiting, told_unless_gone
@@ -122,6 +123,7 @@ class EscActivities:
         if not sendable(secret.get_secret_value()):
             # It was set since the scope was read, which is read again before it ends by that.
             return Probed(prepared=prepared.blocked_by(esc.not_sendable()))
+        await refuse_before_it_works(self._connections, start)
         archive = self._connections.archive
         off_above, untold_above = await account_shows(client, target)
         # Those of the reading that the probe is recorded with, whichever a message names.

@@ -22,11 +22,11 @@ from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, leads_away, policy_by
 from edgeshift.authority.starts import (
     campaign_refused,
-    not_meant,
     start_of,
     starts_alike,
     starts_by_file,
     starts_then,
+    target_foreign,
     target_refused,
 )
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
@@ -145,8 +145,7 @@ class Authority:
             return found
         assert isinstance(found.statement, StartStatement)
         targets = await frozen(found.statement.targets)
-        refused = target_refused(start.index, start.target, found.statement, targets)
-        return refused or not_meant(spec.targets, start.target.zone)
+        return target_foreign(start, spec, found.statement, targets)
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
         """A campaign's policy, made no weaker than what is asked for at the door; as it is where the roots
@@ -264,9 +263,7 @@ class Authority:
             asked = replace(asked, earlier=earlier)
         assert isinstance(found.statement, StartStatement)
         targets = await frozen(found.statement.targets)
-        if why := target_refused(start.index, start.target, found.statement, targets):
-            raise NotSigned(why)
-        if why := not_meant(spec.targets, start.target.zone):
+        if why := target_foreign(start, spec, found.statement, targets):
             raise NotSigned(why)
         words, damaged = await self._named(self._records.words(spec.name))
         word = last_word(words, found, roots, now)

@@ -126,3 +126,13 @@ def target_refused(
     if not statement.waves[wave].first <= index < statement.waves[wave].end:
         return "it is not in its wave, as that was signed"
     return None
+
+
+def target_foreign(
+    start: ZoneStart, spec: CampaignSpec, statement: StartStatement, targets: Sequence[Target]
+) -> str | None:
+    """Why the target of a message is none of the signed ones, or one that the campaign's file does not mean;
+    or None.
+    """
+    refused = target_refused(start.index, start.target, statement, targets)
+    return refused or not_meant(spec.targets, start.target.zone)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli import candidates
-from edgeshift.cli.errors import CommandError, ExitCode, described
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.not_all import not_all, not_steered
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_campaign
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.cli.unseen import check_archive, looked_at, stop_untold, untold
+from edgeshift.cli.unseen import can_be_stopped, check_archive, looked_at, stop_untold, untold
 from edgeshift.cli.without_key import told_without_key
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
@@ -114,11 +115,15 @@ async def _steer_and_tell(
 ) -> None:
     with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
         receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
-    lines = [
-        *(f"  change may be in flight: {name}" for name in receipt.in_flight),
-        *(f"  may stay in validation mode: {name}" for name in receipt.in_validation),
-    ]
-    shell.answer(receipt, receipt.text, *lines)
+    shell.answer(receipt, receipt.text, *_left(receipt.in_flight, receipt.in_validation))
+
+
+def _left(in_flight: Sequence[str], in_validation: Sequence[str]) -> tuple[str, ...]:
+    """What an abort leaves, by names of zones."""
+    return (
+        *(f"  change may be in flight: {name}" for name in in_flight),
+        *(f"  may stay in validation mode: {name}" for name in in_validation),
+    )
 
 
 async def _steer(
@@ -129,10 +134,15 @@ async def _steer(
 
     act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
     await looked_at(shell, client, campaign, verb, reason, pen)
-    async with meanwhile(_tell_meanwhile(shell, client, campaign, verb)):
-        answer = await act(client, campaign, by=by, reason=reason, pen=pen)
-    if pen is None:
-        answer = await told_without_key(shell, campaign, verb, answer)
+    try:
+        async with meanwhile(_tell_meanwhile(shell, client, campaign, verb)):
+            answer = await act(client, campaign, by=by, reason=reason, pen=pen)
+        if pen is None:
+            answer = await told_without_key(shell, campaign, verb, answer)
+    except operations.ToldAlone as why:
+        # It obeys all the same: what it leaves is to be looked at.
+        why.details = _left(*await _names_left(shell, client, campaign, why.answer))
+        raise
     in_flight, in_validation = await _names_left(shell, client, campaign, answer)
     return Steered(
         **common(shell, verb, campaign, by, reason),
@@ -195,7 +205,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
             with shell.waiting(f"asking campaign {campaign}"):
                 await check_archive(shell, client, campaign, "abort")
                 summary = await operations.summary(client, campaign)
-            if summary.state == CampaignPhase.CLOSED and pen is not None and await pen.can_stop(campaign):
+            if summary.state == CampaignPhase.CLOSED and pen and await can_be_stopped(pen, campaign):
                 say = (
                     f"Campaign {campaign} is closed, by what Temporal says; no zone of it could begin again."
                 )
@@ -277,9 +287,9 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
             try:
                 return await _steer(shell, client, name, verb, by, reason, pen)
             except Exception as why:
-                if (problem := described(why)) is None:
+                if (failed := not_steered(name, why)) is None:
                     raise
-                return NotSteered(campaign=name, message=problem.text, hint=as_chosen(problem.hint))
+                return failed
 
         with shell.waiting(f"{verb}: waiting for {many}"):
             ended = list(await asyncio.gather(*(one(name) for name in meant)))
@@ -293,12 +303,7 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
     if failed and shell.as_json:
         raise typer.Exit(ExitCode.FAILED)
     if failed:
-        raise CommandError(
-            f"{len(failed)} of {counted(len(meant), 'campaign')} did not {verb}",
-            ExitCode.FAILED,
-            hint=f"`edgeshift {verb} CAMPAIGN` tries one again",
-            details=tuple(f"{one.campaign}: {one.message}" for one in failed),
-        )
+        raise not_all(verb, failed, len(meant), key=pen is not None)
 
 
 async def _those_that_began(

@@ -38,11 +38,15 @@ class Steered(Receipt):
 
 
 class NotSteered(BaseModel):
-    """A campaign of ``pause --all`` or ``resume --all`` of which that failed, and why."""
+    """A campaign of ``pause --all`` or ``resume --all`` of which that failed, and why. ``paused``: it is
+    paused all the same; ``signed``: the word is signed all the same.
+    """
 
     campaign: str
     message: str
     hint: str = ""
+    paused: bool = False
+    signed: bool = False
 
 
 class SteeredAll(BaseModel):

@@ -60,15 +60,37 @@ async def untold(
 ) -> CommandError | None:
     """What keeps a campaign from being told to stop, where that can be signed all the same. ``begun``:
     whether it was tried already, and may be signed; before that whatever Temporal says is such a reason.
+    Raises CommandError where the archive cannot be read, either.
     """
     from edgeshift import operations
+    from edgeshift.stores.archive import ArchiveError
 
     problem = described(why)
     if verb == "resume" or isinstance(why, operations.NotTold) or problem is None:
         return None
     lost = problem.code in (ExitCode.TEMPORAL, ExitCode.NOTHING)
     lost = lost or (not begun and isinstance(why, operations.OperationError))
-    return problem if lost and await pen.has_begun(campaign) else None
+    if not lost:
+        return None
+    try:
+        return problem if await pen.has_begun(campaign) else None
+    except ArchiveError as unread:
+        said = f"nothing is signed, either: {unread}"
+        raise CommandError(
+            problem.text, problem.code, hint=problem.hint, details=(*problem.details, said)
+        ) from why
+
+
+async def can_be_stopped(pen: Pen, campaign: str) -> bool:
+    """Whether a campaign that is said to be closed can be stopped all the same, as far as the archive can be
+    read; where it cannot, whoever stops it is told that then.
+    """
+    from edgeshift.stores.archive import ArchiveError
+
+    try:
+        return await pen.can_stop(campaign)
+    except ArchiveError:
+        return False
 
 
 async def stop_untold(pen: Pen, campaign: str, verb: str, reason: str, problem: CommandError) -> None:

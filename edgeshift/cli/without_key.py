@@ -10,15 +10,17 @@ if TYPE_CHECKING:
 
 
 async def told_without_key(shell: Shell, campaign: str, verb: str, answer: Answer) -> Answer:
-    """What a campaign answered that was told to stop by nobody's signature. Raises NotSignedStop where the
-    roots that are known here ask for one, and its start has one: then it may go on.
+    """What a campaign answered that was told to stop by nobody's signature. Where the roots that are known
+    here ask for one, and its start has one, it may go on: raises NotSignedStop, or NotSignedHere where they
+    do not know whose that is.
     """
-    from edgeshift.operations.proof import is_unsigned
-    from edgeshift.operations.steering import NotSignedStop, unsigned_stop
+    from edgeshift.operations.proof import UNKNOWN, is_unsigned
+    from edgeshift.operations.steering import NotSignedHere, NotSignedStop, unsigned_stop
 
     if not shell.asks_for_keys:
         return answer
     # Of whichever start: what Temporal tells of this one may be anybody's.
-    if is_unsigned(await shell.note_of(campaign)):
+    note = await shell.note_of(campaign)
+    if is_unsigned(note):
         return unsigned_stop(answer)
-    raise NotSignedStop(campaign, verb, answer)
+    raise (NotSignedHere if note == UNKNOWN else NotSignedStop)(campaign, verb, answer)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         waiting_groups,
         waiting_zone,
     )
-    from edgeshift.operations.steering import NotTold, abort, pause, resume, stop_untold
+    from edgeshift.operations.steering import NotTold, ToldAlone, abort, pause, resume, stop_untold
     from edgeshift.operations.waits import pollers
     from edgeshift.operations.zones import (
         FoundZone,
@@ -76,6 +76,7 @@ __all__ = [
     "ServiceTrouble",
     "TemporalTrouble",
     "ToSign",
+    "ToldAlone",
     "abort",
     "assess",
     "begin_again",
@@ -164,7 +165,7 @@ _NAMES = {
         "waiting_groups",
         "waiting_zone",
     ),
-    "steering": ("NotTold", "abort", "pause", "resume", "stop_untold"),
+    "steering": ("NotTold", "ToldAlone", "abort", "pause", "resume", "stop_untold"),
     "waits": ("pollers",),
     "zones": (
         "FoundZone",

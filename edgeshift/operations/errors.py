@@ -59,6 +59,23 @@ class NotBegun(Refused):
         )
 
 
+class StartNotKnown(NotBegun):
+    """Somebody has signed the start of a campaign, and nobody who was a starter by the roots that are known
+    here: which of them workers go by is not known. ``why``: as these roots say it.
+    """
+
+    def __init__(self, campaign: str, why: str) -> None:
+        OperationError.__init__(
+            self,
+            f"the start of campaign {campaign} does not count by the roots that are known here: {why}; so"
+            " nothing of it can be signed",
+            "EDGESHIFT_AUTHORITY_ROOTS names the workers' roots. Where it does not count by them either,"
+            f" `edgeshift abort {campaign}` ends it, if it runs; then `edgeshift start FILE --again` starts"
+            " it, to be signed by a starter",
+        )
+        self.why = why
+
+
 class TemporalTrouble(OperationError):
     """Temporal cannot be reached, or nobody answers there."""
 

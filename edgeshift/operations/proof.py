@@ -78,8 +78,10 @@ async def note_of(
 
 
 def is_unsigned(note: str) -> bool:
-    """Whether a note says that the start of a campaign was signed by nobody who is known here."""
-    return note in (UNSIGNED, UNHEEDED, UNKNOWN)
+    """Whether a note says that nobody has signed the start of a campaign. One whose signer is not known here
+    is another thing: workers may know whose it is.
+    """
+    return note in (UNSIGNED, UNHEEDED)
 
 
 def together(notes: Mapping[str, str]) -> list[str]:

@@ -30,7 +30,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.errors import NotBegun, Refused
+from edgeshift.operations.errors import NotBegun, Refused, StartNotKnown
 from edgeshift.operations.hands import Drafts, Hand, SignsNow
 from edgeshift.stores.archive import Archive, ArchiveError
 
@@ -200,13 +200,7 @@ class Pen:
         NotBegun.
         """
         self.refuse_without(Role.OPERATOR)
-        # What is damaged, or floods the archive, keeps nobody from stopping: workers name it, and change
-        # nothing meanwhile.
-        starts, lost = await surely_read(lambda: self._records.starts_as_far(campaign))
-        try:
-            start = self._own_start(campaign, spec, starts)
-        except Refused as why:
-            raise (lost.unread if lost else None) or why from None
+        start = await self._start_as_far(campaign, spec, stops=word != "resume")
         words, lost = await surely_read(lambda: as_far_as_read(self._records.words(campaign, oldest=True)))
         unread = lost.unread if lost else None
         if unread is not None and word == "resume":
@@ -296,14 +290,14 @@ class Pen:
         return next((word.by for word in aborts), None)
 
     async def can_stop(self, campaign: str) -> bool:
-        """Whether the archive has a signed start of this campaign that nobody has aborted; False where that
-        cannot be read.
+        """Whether the archive has a signed start of this campaign that nobody has aborted. Raises
+        ArchiveError.
         """
         try:
-            start = await self._start_of(campaign, None)
-            words, _ = await as_far_as_read(self._records.words(campaign, oldest=True))
-        except (ArchiveError, Refused):
+            start = await self._start_as_far(campaign, None, stops=True)
+        except Refused:
             return False
+        words, _ = await as_far_as_read(self._records.words(campaign, oldest=True))
         return self._aborted_by(words, start) is None
 
     async def repair(
@@ -337,21 +331,49 @@ class Pen:
         return roots.refuses(said, role, said.statement.issued)
 
     async def has_begun(self, campaign: str) -> bool:
-        """Whether the archive has a signed start of this campaign; False where it cannot be read."""
+        """Whether the archive has a signed start of this campaign, to which a stop can be signed. Raises
+        ArchiveError.
+        """
         try:
-            await self._start_of(campaign, None)
-        except (ArchiveError, Refused):
+            await self._start_as_far(campaign, None, stops=True)
+        except Refused:
             return False
         return True
+
+    async def _start_as_far(self, campaign: str, spec: str | None, *, stops: bool) -> Attested:
+        """The start that a word is to, as far as starts can be read: what is damaged, or floods the archive,
+        keeps nobody from stopping; workers name it, and change nothing meanwhile. Raises ArchiveError,
+        NotBegun.
+        """
+        starts, lost = await surely_read(lambda: self._records.starts_as_far(campaign))
+        try:
+            return self._own_start(campaign, spec, starts, stops=stops)
+        except Refused as why:
+            raise (lost.unread if lost else None) or why from None
 
     async def _start_of(self, campaign: str, spec: str | None) -> Attested:
         return self._own_start(campaign, spec, await self._records.starts(campaign))
 
-    def _own_start(self, campaign: str, spec: str | None, starts: Sequence[Attested]) -> Attested:
+    def _own_start(
+        self, campaign: str, spec: str | None, starts: Sequence[Attested], *, stops: bool = False
+    ) -> Attested:
+        """``stops``: also one whose key was revoked since, where none counts now: workers may not have heard
+        of that, and go on by it.
+        """
+        starts = [
+            said
+            for said in starts
+            if isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
+        ]
         for said in starts:
-            mine = isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
-            if mine and not self._refused(said, Role.STARTER):
+            if not self._refused(said, Role.STARTER):
                 return said
+        then = self._roots.forgiving if self._roots is not None and stops else None
+        for said in starts:
+            if then is not None and not then.refuses(said, Role.STARTER, said.statement.issued):
+                return said
+        if starts:
+            raise StartNotKnown(campaign, self._refused(starts[0], Role.STARTER) or "")
         raise NotBegun(campaign)
 
     def _with(self, start: Attested, stands: timedelta) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 
@@ -16,7 +16,15 @@ from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import tell, the_campaign
 from edgeshift.operations.campaigns import campaign_input, describe, summary
-from edgeshift.operations.errors import Failed, NotBegun, NotFound, OperationError, Refused, TemporalTrouble
+from edgeshift.operations.errors import (
+    Failed,
+    NotBegun,
+    NotFound,
+    OperationError,
+    Refused,
+    StartNotKnown,
+    TemporalTrouble,
+)
 from edgeshift.runtime.temporal import UNREADABLE
 from edgeshift.stores.archive import ArchiveError
 
@@ -48,10 +56,21 @@ class NotTold(TemporalTrouble):
         )
 
 
-class NotArchived(Failed):
+class ToldAlone(Failed):
+    """A campaign was told to stop, and obeys; but workers may not go by that. ``answer``: what it said;
+    ``signed``: whether it was signed all the same; ``details``: further lines for whoever asked.
+    """
+
+    answer: Answer
+    signed: ClassVar[bool] = False
+    details: tuple[str, ...] = ()
+
+
+class NotArchived(ToldAlone):
     """A campaign was told to stop, and nothing of that is signed in the archive."""
 
     def __init__(self, name: str, verb: Word, answer: Answer, why: ArchiveError) -> None:
+        self.answer = answer
         super().__init__(
             f"campaign {name} {answer.text}; but that is not signed: {why}",
             f"`edgeshift {verb} {name}` once more, when `edgeshift doctor` passes: workers go by what is"
@@ -59,10 +78,23 @@ class NotArchived(Failed):
         )
 
 
-class NotSignedStop(Failed):
+class NotSignedClosed(Failed):
+    """Temporal says that a campaign has closed, and whether it is so cannot be read in the archive."""
+
+    def __init__(self, name: str, verb: Word, why: ArchiveError) -> None:
+        super().__init__(
+            f"campaign {name} is closed, by what Temporal says, and was not told to {verb}; nor is that"
+            f" signed: {why}",
+            f"`edgeshift {verb} {name}` once more, when `edgeshift doctor` passes: whoever reaches Temporal"
+            " can have it say that, while workers go on by what is signed",
+        )
+
+
+class NotSignedStop(ToldAlone):
     """A campaign was told to stop, and nobody has signed that, where signatures alone count."""
 
     def __init__(self, name: str, verb: str, answer: Answer) -> None:
+        self.answer = answer
         super().__init__(
             f"campaign {name} {answer.text}; but that is not signed: there is no key to sign with. Workers go"
             " by what is signed, so that whoever reaches Temporal can let it go on",
@@ -70,15 +102,35 @@ class NotSignedStop(Failed):
         )
 
 
-def unsigned_stop(answer: Answer) -> Answer:
-    """What a campaign answered to a stop that cannot be signed, since nobody has signed its start."""
-    return answer.model_copy(update={"text": f"{answer.text}. That is not signed, nor is its start"})
+class NotSignedHere(ToldAlone):
+    """A campaign was told to stop, and that cannot be signed here: nobody knows who signed its start."""
+
+    def __init__(self, name: str, verb: str, answer: Answer) -> None:
+        self.answer = answer
+        super().__init__(
+            f"campaign {name} {answer.text}; but that is not signed: its start is signed by nobody who is a"
+            " starter by the roots that are known here. Workers whose roots have them go by what is signed,"
+            " so that whoever reaches Temporal can let it go on",
+            f"`edgeshift {verb} {name}` once more, with the workers' roots (EDGESHIFT_AUTHORITY_ROOTS) and an"
+            " operator's key (EDGESHIFT_AUTHORITY_KEY)",
+        )
 
 
-class NotLast(Failed):
+def unsigned_stop(answer: Answer, *, known: bool = True) -> Answer:
+    """What a campaign answered to a stop that cannot be signed, since nobody has signed its start. ``known``:
+    that nobody has; else nobody whom the roots here know.
+    """
+    start = ", nor is its start" if known else ": its start is signed by nobody who is known here"
+    return answer.model_copy(update={"text": f"{answer.text}. That is not signed{start}"})
+
+
+class NotLast(ToldAlone):
     """A campaign was told to pause, and what is signed of that may not be the last word in the archive."""
 
+    signed = True
+
     def __init__(self, name: str, answer: Answer, unread: str) -> None:
+        self.answer = answer
         super().__init__(
             f"campaign {name} {answer.text}, and that is signed{_unless(unread)}",
             f"`edgeshift pause {name}` once more, when `edgeshift doctor` passes: workers go by the last word"
@@ -97,8 +149,8 @@ def _unless(unread: str) -> str:
 
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
     """Begin no new forward step; answers once every permit that is out is settled. A campaign whose start
-    nobody has signed is told, and nothing is signed. Raises NotTold, NotLast, and Refused where somebody has
-    resumed it by then.
+    nobody has signed is told, and nothing is signed. Raises NotTold, ToldAlone, NotSignedClosed, and Refused
+    where somebody has resumed it by then.
     """
     return await _stop(client, name, "pause", by, reason, pen)
 
@@ -115,27 +167,34 @@ async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: P
 
 
 async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """End the campaign; answers once every permit that is out is settled. Raises NotTold."""
+    """End the campaign; answers once every permit that is out is settled. Raises NotTold, ToldAlone,
+    NotSignedClosed.
+    """
     return await _stop(client, name, "abort", by, reason, pen)
 
 
 async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     unsigned: ArchiveError | None = None
-    unread, began, closed, begun = "", datetime.now(UTC), False, True
+    unread, began, closed = "", datetime.now(UTC), False
+    no_start: NotBegun | None = None
     if pen is not None:
         # Whoever may not stop it hears that before anything is signed or told.
         pen.refuse_without(Role.OPERATOR)
         spec, closed = await _spec_of(client, name)
-        if closed and not await pen.can_stop(name):
-            raise _closed(name, verb)
+        try:
+            if closed and not await pen.can_stop(name):
+                raise _closed(name, verb)
+        except ArchiveError as why:
+            raise NotSignedClosed(name, verb, why) from why
         try:
             unread = await _sign(pen, name, spec, verb, reason)
         except ArchiveError as why:
             unsigned = why
-        except NotBegun:
-            # No worker that asks for signatures changes anything of it: whoever ends it has only to tell it.
-            pen, begun = None, False
-    signed = pen is not None and unsigned is None
+        except NotBegun as why:
+            # Whoever ends it has only to tell it: no worker that asks for signatures changes anything of it,
+            # but where workers know more starters than the roots here.
+            no_start = why
+    signed = pen is not None and unsigned is None and no_start is None
     try:
         if closed or (await summary(client, name)).state == CampaignPhase.CLOSED:
             raise _closed(name, verb)
@@ -157,7 +216,10 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         raise NotArchived(name, verb, answer, unsigned)
     if unread:
         raise NotLast(name, answer, unread)
-    return answer if begun else unsigned_stop(answer)
+    not_known = isinstance(no_start, StartNotKnown)
+    if not_known and pen is not None and pen.counts:
+        raise NotSignedHere(name, verb, answer)
+    return answer if no_start is None else unsigned_stop(answer, known=not not_known)
 
 
 async def _paused_by_others(client: Client, name: str, answer: Answer) -> Answer:

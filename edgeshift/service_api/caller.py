@@ -5,7 +5,6 @@ end.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -22,14 +21,15 @@ from edgeshift.rate_limit.others import told
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.service_api.credential import Credential
-from edgeshift.service_api.envelope import Envelope, is_page, opened, refusal, says_nothing
+from edgeshift.service_api.envelope import NOT_THERE, Envelope, is_page, opened, refusal, says_nothing
 from edgeshift.service_api.errors import (
-    InvalidIdentifier,
+    NotFound,
     NotUnderstood,
     NoTurn,
     OddPages,
     RateLimited,
     Redirected,
+    Refused,
     ServerError,
     ServiceCircuitOpen,
     ServiceError,
@@ -66,9 +66,6 @@ MOST_PAGES_HELD = 200
 
 LONGEST_CURSOR = 4_000
 """Characters of the name of a page: with it, the address of the next one stays one that can be asked for."""
-
-_HEX = re.compile(r"[0-9a-f]{32}")
-_WORD = re.compile(r"[A-Za-z0-9_]{1,100}")
 
 
 class Reading(Protocol[T_co]):
@@ -170,7 +167,7 @@ class Caller:
             except ServiceError as failure:
                 fate, said = Fate.FAILED, f"{call.name}: {failure.what}"
                 raise
-            if (limits := told(received.headers)) is not None:
+            if not call.limited_apart and (limits := told(received.headers)) is not None:
                 self._pacer.told(limits, time.monotonic() - sent)
             fate, said = self._fate(call, received)
             return received
@@ -280,8 +277,9 @@ class Caller:
         """
         pages, size = Pages(per_page, most), 0
         while not pages.ended:
-            paged = _with_params(call, {"page": str(pages.number), "per_page": str(per_page)})
-            envelope = await self._page(paged, urgent, again)
+            envelope = await self._next(call, pages, per_page, urgent, again)
+            if envelope is None:
+                return
             size += envelope.size
             if most <= MOST_PAGES_HELD and size > MOST_BYTES:
                 raise self._not_understood(call, f"the list has more than {MOST_BYTES // 2**20} MB")
@@ -293,13 +291,38 @@ class Caller:
             for item in fresh:
                 yield self._read(call, kind, item)
 
-    async def _page(self, call: Call, urgent: bool, again: Again | None) -> Envelope:
+    async def _next(
+        self, call: Call, pages: Pages, per_page: int, urgent: bool, again: Again | None
+    ) -> Envelope | None:
+        """The page that follows. None where the last one may have been all, and the service refuses a page
+        beyond it: before and after it answers the first one, so that it is no refusal of any page.
+        """
+        first, paged = (
+            _with_params(call, {"page": str(number), "per_page": str(per_page)})
+            for number in (1, pages.number)
+        )
+        try:
+            return await self._page(paged, urgent, again, pages.in_doubt)
+        except Refused as refused:
+            if not (pages.in_doubt and _of_the_page(refused)):
+                raise
+        await self._page(first, urgent, again)
+        try:
+            return await self._page(paged, urgent, again, pages.in_doubt)
+        except Refused as refused:
+            if not _of_the_page(refused):
+                raise
+            return None
+
+    async def _page(
+        self, call: Call, urgent: bool, again: Again | None, may_be_beyond: bool = False
+    ) -> Envelope:
         tried = 0
         while True:
             try:
                 return await self._envelope(call, urgent=urgent)
             except ServiceError as failure:
-                if again is None:
+                if again is None or (may_be_beyond and _of_the_page(failure)):
                     raise
                 tried += 1
                 await again(failure, tried)
@@ -367,26 +390,10 @@ class Caller:
         return call.failed(NotUnderstood, what)
 
 
+def _of_the_page(failure: ServiceError) -> bool:
+    """Whether the service itself refuses something, which may be that there is no such page."""
+    return type(failure) in (Refused, NotFound) and failure.refused and not NOT_THERE & set(failure.codes)
+
+
 def _with_params(call: Call, more: Mapping[str, str]) -> Call:
     return replace(call, params={**(call.params or {}), **more})
-
-
-def hex_id(value: str, what: str) -> str:
-    """``value`` as an identifier for a path. Raises InvalidIdentifier; nothing is sent."""
-    if not _HEX.fullmatch(value):
-        raise InvalidIdentifier(f"{what} {value[:64]!r}: 32 lower-case hexadecimal digits are right")
-    return value
-
-
-def word(value: str, what: str) -> str:
-    """``value`` as a word for a path. Raises InvalidIdentifier; nothing is sent."""
-    if not _WORD.fullmatch(value):
-        raise InvalidIdentifier(f"{what} {value[:64]!r}: letters, digits and underscores are right")
-    return value
-
-
-def count(value: int, what: str, *, least: int = 1) -> str:
-    """``value`` as a number from ``least`` for a path. Raises InvalidIdentifier; nothing is sent."""
-    if value < least:
-        raise InvalidIdentifier(f"{what} {value}: a number from {least} is right")
-    return str(value)

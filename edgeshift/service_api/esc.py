@@ -23,12 +23,15 @@ _ENDED = re.compile(
     re.IGNORECASE,
 )
 _NO_SCOPE = re.compile(
-    r"""\b(?:zone|account|identifier)\b
+    r"""(?:^|[.:;,!?(-])\s*(?:(?:the|this|that|your|requested|specified|given)\s+)*
+        (?:zone|account|identifier)\b
         (?:\s+(?:id|identifier|tag|with|named|was|is|could|'?[0-9a-f]{32}'?))*:?
         \s+(?:not\s+(?:be\s+)?found|does\s+not\s+exist|doesn't\s+exist|no\s+longer\s+exists|(?:not\s+|in)valid)\b
-      | \b(?:invalid|unknown|no\s+such)\s+(?:zone|account|identifier)\b""",
+      | \b(?:invalid|unknown|no\s+such)\s+(?:zone|account|identifier)\b
+        (?!\s+(?:settings?|configurations?|config|secrets?|values?|esc|edge)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
+"""A sentence, or a part of one, that is about the scope itself: not "setting for zone not found"."""
 
 
 class EscCalls(Caller):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import functools
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from edgeshift.service_api.caller import Caller, hex_id
+from edgeshift.service_api.caller import Caller
 from edgeshift.service_api.envelope import refusal, said, understood_not
 from edgeshift.service_api.errors import QueryFailed, RateLimited
+from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import SecurityEvent
 from edgeshift.service_api.transport import Call
 
@@ -18,6 +22,11 @@ MOST_EVENTS = 10_000
 
 MOST_QUERIES = 100
 """Queries that one reading of a zone's events makes at most; a million events."""
+
+MOST_WINDOWS = 12
+"""For how many windows of their limit queries of a reading that has begun are refused, in a row, until it is
+given up.
+"""
 
 SHORTEST_SPAN = timedelta(milliseconds=1)
 LONGEST_SPAN = timedelta(days=30)
@@ -50,7 +59,16 @@ class EventLog:
 
 
 class EventCalls(Caller):
-    """Reading the activity log."""
+    """Reading the activity log. Queries have a limit of their own (docs/service.md §8): where it is met, a
+    reading that has begun keeps what it has, and goes on when there is room again. Were all that meet it to
+    begin again together, those of several queries would never come to their end.
+    """
+
+    _room_from = 0.0
+    """When the limit of queries has room again, by the monotonic clock."""
+
+    _kept_waiting = 0
+    """Readings that have begun, and wait for it."""
 
     async def security_events(
         self,
@@ -84,19 +102,23 @@ class EventCalls(Caller):
 
         Where a query brings as many events as ``limit``, its span is halved until none does: down to a
         millisecond, and to so many ``queries``. An event is in the result once.
+
+        Raises RateLimited where the first query is refused, and without sending it while others wait for the
+        same in the middle of theirs: they go first.
         """
         if since.tzinfo is None or until.tzinfo is None:
             raise ValueError("since and until need a time zone")
         hex_id(zone_id, "zone id")
         found: list[SecurityEvent] = []
-        whole = True
+        whole, begun = True, False
         spans = _spans(since.astimezone(UTC), until.astimezone(UTC))
         while spans:
             begin, end = spans.pop()
             if queries <= 0:
                 return EventLog(found, whole=False)
             queries -= 1
-            events = await self._events(zone_id, begin, end, sources, limit)
+            ask = functools.partial(self._events, zone_id, begin, end, sources, limit)
+            events, begun = await self._in_turn(ask, begun), True
             if len(events) < limit:
                 found += events
                 continue
@@ -108,6 +130,37 @@ class EventCalls(Caller):
             # The earlier half is popped first, so that the events stay in order.
             spans += [(middle, end), (begin, middle)]
         return EventLog(found, whole)
+
+    async def _in_turn(
+        self, ask: Callable[[], Awaitable[list[SecurityEvent]]], begun: bool
+    ) -> list[SecurityEvent]:
+        """What a query brings. ``begun``: whether its reading has something to lose."""
+        if not begun:
+            room_in = self._room_from - time.monotonic()
+            if room_in > 0 and self._kept_waiting:
+                raise _no_room(room_in)
+            return await ask()
+        give_up_at = time.monotonic() + MOST_WINDOWS * self._assumed_block
+        while True:
+            await self._room()
+            try:
+                return await ask()
+            except RateLimited as refused:
+                if refused.blocked or time.monotonic() >= give_up_at:
+                    raise
+
+    async def _room(self) -> None:
+        """Wait until the limit has room again, by what is known."""
+        self._kept_waiting += 1
+        try:
+            # It may be put off meanwhile.
+            while True:
+                room_in = self._room_from - time.monotonic()
+                if room_in <= 0:
+                    return
+                await asyncio.sleep(room_in)
+        finally:
+            self._kept_waiting -= 1
 
     async def _events(
         self, zone_id: str, since: datetime, until: datetime, sources: Sequence[str], limit: int
@@ -138,10 +191,12 @@ class EventCalls(Caller):
             if isinstance(error, RateLimited):
                 if error.blocked:
                     self._hold_back(error)
-                elif error.retry_after is None:
+                else:
                     # Queries have a limit of their own beside that of calls, over as long a window: these go
                     # on, and whoever asks for events comes back later (docs/service.md §8, observed).
-                    error.retry_after = self._assumed_block
+                    if error.retry_after is None:
+                        error.retry_after = self._assumed_block
+                    self._room_from = max(self._room_from, time.monotonic() + error.retry_after)
             error.credential = self._credential
             raise error
         if not isinstance(document, dict) or "data" not in document:
@@ -167,7 +222,14 @@ def timestamp(moment: datetime) -> str:
 
 
 def _call(query: dict[str, Any] | None = None) -> Call:
-    return Call("graphql.security_events", "POST", "/graphql", json=query)
+    return Call("graphql.security_events", "POST", "/graphql", json=query, limited_apart=True)
+
+
+def _no_room(seconds: float) -> RateLimited:
+    what = "the limit of queries is used up, and others wait for it"
+    refused = RateLimited(what, call=_call().name)
+    refused.retry_after = seconds
+    return refused
 
 
 def _spans(since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:

@@ -33,18 +33,25 @@ def check_whole(read: int, pages: int, info: ResultInfo) -> None:
 
 
 class Pages:
-    """A list that is read page by page. ``per_page``: how many items are asked for. ``most``: pages."""
+    """A list that is read page by page. ``per_page``: how many items are asked for. ``most``: pages.
+    ``in_doubt``: whether the last page may have been all, by its size, and only the next one can tell.
+    """
 
     def __init__(self, per_page: int, most: int) -> None:
         self._per_page, self._most = per_page, most
         self._seen: set[str] = set()
         self.number = 1
-        self.ended = False
+        self.ended = self.in_doubt = False
 
     def take(self, items: list[Item], info: ResultInfo) -> list[Item]:
         """The items of the next page that no page before had; afterwards ``ended`` tells. Raises OddList."""
-        self._check(items, info)
         names = [str(item.get("id")) for item in items]
+        uncounted = info.total_pages is None and info.total_count is None
+        if self.in_doubt and uncounted and not info.next_cursor and self._seen.issuperset(names):
+            # It is not paged, and calls all that it has its page 1, whichever is asked for.
+            self.ended = True
+            return []
+        self._check(items, info)
         fresh = [item for item, name in zip(items, names, strict=True) if name not in self._seen]
         self._seen.update(names)
         whole = info.total_pages is not None and self.number >= info.total_pages
@@ -58,6 +65,7 @@ class Pages:
             raise OddList(f"page {self.number} repeats what earlier pages had")
         elif self.number >= self._most:
             raise OddList(f"the list does not end within {self._most} pages")
+        self.in_doubt = uncounted and len(items) < self._per_page
         self.number += 1
         return fresh
 

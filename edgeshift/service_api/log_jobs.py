@@ -13,9 +13,10 @@ from edgeshift.runtime.redaction import (
     register_secret,
     secret_forms,
 )
-from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id
+from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.confidential import LogJob, OwnershipChallenge, OwnershipValidity
 from edgeshift.service_api.envelope import acknowledged
+from edgeshift.service_api.identifiers import count, hex_id
 from edgeshift.service_api.transport import Call
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.service_api.caller import BeforeSend, hex_id
+from edgeshift.service_api.caller import BeforeSend
 from edgeshift.service_api.errors import InvalidIdentifier
+from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import CompatibilityCheck, Configuration, MigrationStatus, Ruleset
 from edgeshift.service_api.rulesets import RulesetCalls, entry_point_path
 from edgeshift.service_api.transport import Call

@@ -5,8 +5,9 @@ These calls fail once a zone has migrated.
 
 from __future__ import annotations
 
-from edgeshift.service_api.caller import BeforeSend, Caller, hex_id
+from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.envelope import acknowledged
+from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import (
     FirewallRule,
     PageRule,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id, word
+from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.envelope import Envelope, opened
 from edgeshift.service_api.errors import NotFound
+from edgeshift.service_api.identifiers import count, hex_id, word
 from edgeshift.service_api.models import Ruleset
 from edgeshift.service_api.transport import Call, Received
 

@@ -64,6 +64,8 @@ _BEFORE_WRITING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, 
 class Call:
     """What is asked of the service. ``name``: the call's name in errors. ``write``: whether it changes
     anything. ``secrets``: what of the body must not be repeated; the body itself is not in the repr.
+    ``limited_apart``: whether such calls have a limit of their own, so that what an answer says of limits may
+    be that of no other call.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Call:
     json: Any = field(default=None, repr=False)
     write: bool = False
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    limited_apart: bool = False
 
     def failed(
         self,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from edgeshift.service_api.caller import BeforeSend, Caller, hex_id
+from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.errors import InvalidIdentifier, NotUnderstood, Outcome
+from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import ZoneSetting
 from edgeshift.service_api.transport import Call
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from edgeshift.service_api.caller import Again, Caller, hex_id
+from edgeshift.service_api.caller import Again, Caller
+from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import Account, TokenVerification, Zone
 from edgeshift.service_api.transport import Call
 

@@ -36,8 +36,8 @@ RULE = {"action": "execute", "expression": "true"}
 OF_WAF: tuple[tuple[dict[str, Any], str], ...] = (
     ({}, "no list of rules"),
     ({"name": "x"}, "no list of rules"),
-    ({"name": "x", "rules": "all"}, "rules is not a list of objects"),
-    ({"name": "x", "rules": [1]}, "rules is not a list of objects"),
+    ({"name": "x", "rules": "all"}, "rules"),
+    ({"name": "x", "rules": [1]}, "rules"),
     ({"name": "x", "rules": [{}]}, "no action or no expression"),
     (
         {"name": "x", "rules": [{**RULE, "action_parameters": {"overrides": [1]}}]},
@@ -70,7 +70,7 @@ async def refused(a: Attack, activity: str, message: BaseModel) -> ApplicationEr
 
 async def planted(a: Attack, body: dict[str, Any]) -> dict[str, Any]:
     """A proposal with this body, as a message names it."""
-    proposal = await put_document(a.archive, Proposal.model_construct(body=body))
+    proposal = await put_document(a.archive, Proposal(body=body))
     rules = body.get("rules", [])
     has_one = isinstance(rules, list) and all(isinstance(rule, dict) for rule in rules)
     return {"proposal": proposal, "digest": digest(body) if has_one else a.state.digest}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tests.mutants.contents import CONTENTS
-from tests.mutants.door import AT_THE_DOOR, TOLD
+from tests.mutants.door import AT_THE_DOOR
 from tests.mutants.mutant import Mutant
 from tests.mutants.reversible import REVERSIBLE
 from tests.mutants.sending import SENDING
 from tests.mutants.steering import STEERING
+from tests.mutants.told import TOLD
 
 MUTANTS: tuple[Mutant, ...] = (*SENDING, *CONTENTS, *STEERING, *REVERSIBLE, *AT_THE_DOOR, *TOLD)
 

@@ -24,7 +24,15 @@ from edgeshift.operations import calls
 from edgeshift.operations.campaigns import store_spec
 from edgeshift.operations.errors import Failed, NotBegun, NotFound
 from edgeshift.operations.signed import Pen
-from edgeshift.operations.steering import NotLast, NotTold, abort, pause, resume, stop_untold
+from edgeshift.operations.steering import (
+    NotLast,
+    NotSignedHere,
+    NotTold,
+    abort,
+    pause,
+    resume,
+    stop_untold,
+)
 from edgeshift.stores.archive import Archive
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import OPERATOR
@@ -245,3 +253,17 @@ async def test_a_campaign_of_no_signed_start_is_told_to_stop_alone(
         answer = await abort(play.client, name, by=OPERATOR, pen=pen)
         assert "nor is its start" in answer.text
         assert await SignedRecords(play.archive).words(name) == ()
+
+
+@pytest.mark.embedded
+async def test_a_campaign_of_a_starter_unknown_here_is_told_and_not_called_unsigned(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Workers know them, by newer roots than those here: whoever stops it hears that nothing is signed."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play, keys = stage.play, Keys(tmp_path / "older", Roster(people={"sam": ("operator",)}))
+        await stage.waits("a")
+        with pytest.raises(NotSignedHere, match=r"is paused; .*but that is not signed: its start"):
+            await pause(play.client, play.spec.name, by="sam", pen=keys.pen(play.archive, "sam"))
+        assert (await play.summary()).state == "paused"
+        assert await SignedRecords(play.archive).words(play.spec.name) == ()

@@ -141,3 +141,26 @@ async def test_what_is_aborted_and_closed_is_not_signed_again(
     signed = [key async for key in begun.archive.list(f"signed/{start.name}/statement")]
     read = [verified(await begun.archive.get_named(key) or b"") for key in signed]
     assert sorted(str(one.statement["kind"]) for one in read if one) == ["start", "word"]
+
+
+async def test_where_the_archive_is_lost_nobody_says_that_it_has_closed(
+    begun: Begun, person: None, temporal_client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is Temporal that says so: whoever stops it hears that nothing is signed, and tries again. So they do
+    where Temporal is lost as well.
+    """
+    monkeypatch.setattr(calls, "ANSWER_WITHIN", timedelta(seconds=3))
+    start = await begun.begin()
+    (tmp_path / "archive").rename(tmp_path / "away")
+    for line in ("pause", start.name), ("abort", start.name, "--yes"):
+        ran = await asyncio.to_thread(in_process, *line)
+        assert ran.code == 3 and "nothing is signed, either: " in ran.err, ran
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", temporal_client.service_client.config.target_host)
+    async with in_its_place(temporal_client, start, CLOSED):
+        ran = await asyncio.to_thread(in_process, "pause", start.name)
+        assert ran.code == 1 and "is closed, by what Temporal says, and was not told to pause" in ran.err, ran
+        assert "; nor is that signed: " in ran.err
+        ran = await asyncio.to_thread(in_process, "abort", start.name, "--yes")
+        assert "signed" in ran.err and "nothing is left" not in ran.err, ran
+    (tmp_path / "away").rename(tmp_path / "archive")
+    assert await begun.last() is None

@@ -50,6 +50,7 @@ from tests.replay.capture_waiting import (
     missed,
     paused_as_it_leaves,
     put_back,
+    ruled_out,
     support_asked,
     support_asked_in_vain,
 )
@@ -261,6 +262,7 @@ async def main() -> None:
         paused_as_it_leaves,
         aborted_at_the_close,
         put_back,
+        ruled_out,
         support_asked,
         support_asked_in_vain,
         shared,

@@ -20,6 +20,7 @@ from tests.kit.held_late import held_late
 from tests.kit.left_paused import left_paused
 from tests.kit.missed import missed_while_looked_at
 from tests.kit.put_back import say_twice
+from tests.kit.rejected_before import rejected_before
 from tests.kit.signing import Roster
 from tests.kit.starting import ended_while_starting
 from tests.kit.support_unheard import asked_in_vain, support_unheard
@@ -147,3 +148,10 @@ async def assessing(client: Client, folder: Path) -> None:
         stalled.go.set()
         await planned
         await keep("assessment-read-closed", assessment)
+
+
+async def ruled_out(client: Client, folder: Path) -> None:
+    """A zone that is signed by itself, and ends since its fingerprint was rejected in an earlier start."""
+    async with rejected_before(client, folder) as stage:
+        await stage.play.result()
+        await keep("zone-rejected-before-by-fingerprint", stage.play.zone(stage.name("b")))

@@ -5,15 +5,21 @@ something that no worker goes by.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from edgeshift import operations
+from edgeshift.cli import control
+from edgeshift.cli.errors import described
+from edgeshift.cli.not_all import not_all, not_steered
 from edgeshift.cli.shell import Shell
 from edgeshift.cli.without_key import told_without_key
 from edgeshift.messages import Answer
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.proof import UNHEEDED, UNKNOWN, UNSIGNED
-from edgeshift.operations.steering import NotSignedStop
+from edgeshift.operations.steering import NotArchived, NotLast, NotSignedHere, NotSignedStop
+from edgeshift.stores.archive import ArchiveUnavailable
 
 ROOTS = """\
 signers: allowed_signers
@@ -64,10 +70,12 @@ def test_names_are_enough_where_roots_say_so(
 async def test_a_stop_without_a_key_says_that_workers_do_not_go_by_it(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But where nobody has signed the start: nothing of such a campaign counts, and telling it is all."""
+    """But where nobody has signed the start: nothing of such a campaign counts, and telling it is all. Whose
+    start is signed by somebody whom the roots here do not know may go on: workers may know them.
+    """
     answer = Answer(text="is paused")
 
-    notes = ["", UNHEEDED, UNSIGNED, UNKNOWN]
+    notes = ["", UNKNOWN, UNHEEDED, UNSIGNED]
 
     async def note(campaign: str, *more: object) -> str:
         return notes.pop(0)
@@ -75,9 +83,71 @@ async def test_a_stop_without_a_key_says_that_workers_do_not_go_by_it(
     monkeypatch.setattr(shell, "note_of", note)
     with pytest.raises(NotSignedStop, match="is paused; but that is not signed: there is no key"):
         await told_without_key(shell, "autumn", "pause", answer)
+    with pytest.raises(NotSignedHere, match="is paused; but that is not signed: its start is signed by"):
+        await told_without_key(shell, "autumn", "pause", answer)
     while notes:
         told = await told_without_key(shell, "autumn", "pause", answer)
         assert told.text == "is paused. That is not signed, nor is its start"
+
+
+@pytest.mark.parametrize("archived", [True, False])
+async def test_an_abort_that_is_not_signed_names_what_it_leaves(
+    archived: bool, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has ended the campaign all the same; with a key it may be the archive that did not take it."""
+    answer = Answer(text="is aborted", sent=(0,), in_validation=(1,))
+
+    async def abort(client: object, name: str, **how: object) -> Answer:
+        if archived:
+            return answer
+        raise NotArchived(name, "abort", answer, ArchiveUnavailable("it is full"))
+
+    async def nothing(*what: object) -> None:
+        return None
+
+    async def names(shell: Shell, client: object, campaign: str, told: Answer) -> tuple[list[str], list[str]]:
+        assert told is answer
+        return ["a.example"], ["b.example"]
+
+    async def note(campaign: str) -> str:
+        return ""
+
+    monkeypatch.setattr(operations, "abort", abort)
+    monkeypatch.setattr(control, "looked_at", nothing)
+    monkeypatch.setattr(control, "_names_left", names)
+    monkeypatch.setattr(shell, "note_of", note)
+    client: Any = None
+    with pytest.raises(operations.ToldAlone, match="is aborted; but that is not signed") as told:
+        await control._steer(shell, client, "autumn", "abort", "ada", "", None)
+    failure = described(told.value)
+    assert failure is not None and failure.code == 1
+    assert failure.as_json()["details"] == [
+        "  change may be in flight: a.example",
+        "  may stay in validation mode: b.example",
+    ]
+
+
+def test_what_is_paused_and_not_signed_is_counted_as_paused() -> None:
+    """Of `pause --all`: beside those that did not pause, and those of which it is signed."""
+    answer = Answer(text="is paused")
+    paused = not_steered("a", NotSignedStop("a", "pause", answer))
+    late = not_steered("b", NotLast("b", answer, "it cannot be read"))
+    lost = not_steered("c", Refused("it was resumed meanwhile"))
+    assert paused and late and lost
+    assert [(one.paused, one.signed) for one in (paused, late, lost)] == [
+        (True, False),
+        (True, True),
+        (False, False),
+    ]
+    told = not_all("pause", [paused], 1, key=False)
+    assert told.text == "1 of 1 campaign is paused, and that is not signed" and told.code == 1
+    assert "`edgeshift pause CAMPAIGN`, with an operator's key" in told.hint
+    told = not_all("pause", [paused, late, lost, paused], 5, key=True)
+    assert told.text == (
+        "1 of 5 campaigns did not pause; 2 of 5 campaigns are paused, and that is not signed; 1 of 5"
+        " campaigns is paused, and a resume may count before what is signed of that"
+    )
+    assert len(told.details) == 4 and "key" not in told.hint
 
 
 async def test_a_campaign_of_no_signed_start_is_called_unheeded(shell: Shell) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from edgeshift.service_api import OddPages, ServiceClient
+from edgeshift.service_api import OddPages, Refused, ServiceClient
 from tests.service.client_kit import ZONE, client
-from tests.service.raw_service import Answer, Request, envelope, http, raw_service
+from tests.service.raw_service import Answer, Request, envelope, http, raw_service, refusal
 
 Info = Callable[[int, int], dict[str, Any]]
 
@@ -66,6 +66,81 @@ async def test_a_list_that_says_nothing_of_pages_is_read_once() -> None:
     ):
         assert len(await calls.firewall_rules(ZONE)) == 7
         assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("info", [{"page": 1, "count": 3}, {"page": 1}, {"count": 3}])
+async def test_a_list_that_calls_itself_page_1_whichever_is_asked_for_is_whole(info: dict[str, int]) -> None:
+    """It is not paged, and has said nothing that is not so."""
+    answer = http(200, envelope([{"id": f"{one:032x}"} for one in range(3)], result_info=info))
+    async with raw_service(lambda request: answer) as service, client(service) as calls:
+        assert len(await calls.firewall_rules(ZONE)) == 3
+
+
+@pytest.mark.parametrize("second", [[{"id": "f" * 32}], [{"id": f"{one:032x}"} for one in range(100)]])
+async def test_a_page_that_says_that_it_is_another_ends_no_list_that_goes_on(second: list[Any]) -> None:
+    """One with further items, or one that is full: what follows it nobody has seen."""
+    items = [{"id": f"{one:032x}"} for one in range(3 if len(second) == 1 else 100)]
+
+    def answer(request: Request) -> Answer:
+        page = items if request.query["page"] == ["1"] else second
+        return http(200, envelope(page, result_info={"page": 1, "count": len(page)}))
+
+    async with raw_service(answer) as service, client(service) as calls:
+        with pytest.raises(OddPages, match="page 2 says that it is another"):
+            await calls.firewall_rules(ZONE)
+
+
+BEYOND = http(400, refusal({"code": 1004, "message": "Invalid page"}))
+
+
+@pytest.mark.parametrize("beyond", [BEYOND, http(404, refusal({"message": "no such page"}))])
+async def test_a_list_ends_where_a_page_beyond_it_is_refused(beyond: bytes) -> None:
+    """Its short page was the last one; whoever refuses every page just now has said nothing of that."""
+    inner = service_of(7, 50, lambda page, count: {"page": page, "count": count})
+
+    def answer(request: Request) -> Answer:
+        return inner(request) if request.query["page"] == ["1"] else beyond
+
+    async with raw_service(answer) as service, client(service) as calls:
+        assert len(await calls.firewall_rules(ZONE)) == 7
+
+
+async def test_a_page_that_is_refused_once_is_asked_for_again() -> None:
+    """It was there all along: a part would have passed for the whole."""
+    refusals = iter([BEYOND])
+    inner = service_of(70, 50, lambda page, count: {"page": page, "count": count})
+
+    def answer(request: Request) -> Answer:
+        return inner(request) if request.query["page"] == ["1"] else next(refusals, None) or inner(request)
+
+    async with raw_service(answer) as service, client(service) as calls:
+        assert len(await calls.firewall_rules(ZONE)) == 70
+
+
+@pytest.mark.parametrize(
+    ("size", "beyond", "first_again"),
+    [
+        (100, BEYOND, True),
+        (50, BEYOND, False),
+        (50, http(403, refusal({"message": "not allowed"})), True),
+        (50, http(404, refusal({"code": 1001, "message": "Zone not found"})), True),
+        (50, http(400, "<html>"), True),
+    ],
+    ids=["after a full page", "every page", "not permitted", "no such zone", "of something between"],
+)
+async def test_a_refusal_that_is_of_no_page_ends_no_list(size: int, beyond: bytes, first_again: bool) -> None:
+    """Or of one after a page that was full: a part never passes for the whole."""
+    inner = service_of(120, size, lambda page, count: {"page": page, "count": count})
+    asked: list[str] = []
+
+    def answer(request: Request) -> Answer:
+        first = request.query["page"] == ["1"] and (first_again or not asked)
+        asked.append(request.path)
+        return inner(request) if first else beyond
+
+    async with raw_service(answer) as service, client(service) as calls:
+        with pytest.raises(Refused):
+            await calls.firewall_rules(ZONE)
 
 
 @pytest.mark.parametrize("more", [{}, {"per_page": 50}, {"total_count": 50}])

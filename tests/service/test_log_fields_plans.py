@@ -45,7 +45,8 @@ async def test_a_zone_whose_plan_was_not_listed_says_it_itself(tmp_path: Path) -
     async with listed_as(tmp_path, Plan.OTHER, None) as writes:
         line = await line_of(writes)
         assert (line.verdict, line.causes) == (Verdict.READY, [])
-        body = {"name": "log_fields", "fields": log_fields.fields_document(WANTED)}
+        fields = log_fields.fields_document(WANTED)
+        body = {"name": "log_fields", "fields": fields, "jobs": {"list": [], "new": None}}
         LogFieldsWork(writes.play.connections).check(await writes.play.message(body, body), body)
         result = await writes.whole(Step.COMMIT)
         assert result.status is ChangeStatus.ANSWERED, result.reason

@@ -160,9 +160,9 @@ class Probing:
 
 @asynccontextmanager
 async def probing(
-    folder: Path, patch: pytest.MonkeyPatch, *, account: bool = False
+    folder: Path, patch: pytest.MonkeyPatch, *, account: bool = False, own: bool = True, **more: Any
 ) -> AsyncIterator[Probing]:
-    """A scope with a secret of its own. ``account``: of two zones."""
+    """A scope. ``own``: it has a secret of its own. ``account``: of two zones."""
 
     async def told(*_: object) -> bool:
         return True
@@ -170,7 +170,8 @@ async def probing(
     patch.setattr("activities.esc.scope.told_unless_gone", told)
     terms: dict[str, Any] = {"area": "esc", "esc": {"scope": "account" if account else "zone"}}
     terms["simulator"] = {"clock": "2023-11-01T00:00:00Z"}
-    async with guarded(folder, plan=Plan.ENTERPRISE, settings={"esc": OWN}, **terms) as door:
+    settings = {"esc": OWN if own else {}}
+    async with guarded(folder, plan=Plan.ENTERPRISE, settings=settings, **{**terms, **more}) as door:
         zone = door.gate.zone
         zones = [zone, zone.model_copy(update={"id": "e" * 32, "name": "second.example"})]
 

@@ -73,6 +73,13 @@ class SignOffs:
                 resumable=True,
             )
             verdict = self._tally(prepared)
+            if (
+                verdict is not Tally.REJECTED
+                and self._is_ruled_out(prepared)
+                and workflow.patched("a-rejected-fingerprint-ends-signed-by-zone")
+            ):
+                # The door keeps to it, and the campaign would say it again and again.
+                verdict = Tally.REJECTED
             if verdict is Tally.REJECTED:
                 by = self._rejection(prepared)
                 zone.rejected = prepared.digest
@@ -143,6 +150,18 @@ class SignOffs:
             start.policy.sign_off,
             start.started_by,
             workflow.now(),
+        )
+
+    def _is_ruled_out(self, prepared: Prepared) -> bool:
+        """Whether the campaign has said that the fingerprint was rejected. Where each zone is signed by
+        itself, that was in an earlier start of the campaign, and holds until the zone is reopened.
+        """
+        ruling, start = self._zone.ruling, self._zone.start
+        return (
+            ruling is not None
+            and ruling.choice is Choice.REJECT
+            and ruling.digest == prepared.fingerprint
+            and not refusal(ruling, start.policy.sign_off, start.started_by)
         )
 
     def _rejection(self, prepared: Prepared) -> Decision:

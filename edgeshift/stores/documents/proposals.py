@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import field_validator
-
 from edgeshift.model.digests import NotCanonical, canonical_bytes, essence
 from edgeshift.model.reasons import Reason
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -29,14 +27,13 @@ class Proposal(Document):
     warnings: tuple[str, ...] = ()
     notices: tuple[Reason, ...] = ()
 
-    @field_validator("body")
-    @classmethod
-    def _has_a_digest(cls, body: dict[str, Any]) -> dict[str, Any]:
-        """What counts of a ruleset is looked for in each of its rules (``essence``)."""
-        rules = body.get("rules", [])
-        if not isinstance(rules, list) or not all(isinstance(rule, Mapping) for rule in rules):
-            raise ValueError("rules is not a list of objects")
-        return body
+
+def without_digest(body: Mapping[str, Any]) -> str | None:
+    """Why a body has no digest, or None: of a ruleset each rule is looked into (``essence``)."""
+    rules = body.get("rules", [])
+    if isinstance(rules, list) and all(isinstance(rule, Mapping) for rule in rules):
+        return None
+    return "rules is not a list of objects"
 
 
 def none_of_its_area(digest: str, why: str) -> DocumentUnreadable:
