@@ -20,6 +20,7 @@ from tests.harness.aimed.waf import A_RULE
 from tests.harness.campaigns.authority import ONE
 from tests.kit import SCALE
 from tests.kit.around import Around, Work
+from tests.kit.cancelled import cancelled_as_it_waits
 from tests.kit.faults import Stage, staged, zone
 from worker.wiring import replayer
 
@@ -68,6 +69,21 @@ async def test_nothing_is_sent_again_once_its_workflow_is_cancelled(
         await stage.play.begin()
         ended = await cancelled(stage, "a")
         assert (ended.outcome, codes_of(ended.why)) == (ZoneOutcome.ABORTED, (ReasonCode.CANCELLED,))
+        assert [call for call, _ in await stage.changes("a")] == ["entrypoint.put"]
+
+
+async def test_a_commit_is_seen_through_though_its_workflow_is_cancelled_as_it_waits_for_the_service(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The service refuses the credential before anybody has seen what became of the commit. The workflow was
+    cancelled then, without an outcome or a record.
+    """
+    shows: dict[str, Any] = {"simulator": {"migration_seconds": 86_400}, "commit": {"migration_limit": "20s"}}
+    async with staged(temporal_client, tmp_path, zone("a"), paced=True, **shows) as stage:
+        handle = await cancelled_as_it_waits(stage, "a")
+        ended: ZoneResult = await asyncio.wait_for(handle.result(), 90)
+        await replayer().replay_workflow(await handle.fetch_history())
+        assert (ended.outcome, bool(ended.record)) == (ZoneOutcome.MIGRATED, True), ended.reason
         assert [call for call, _ in await stage.changes("a")] == ["entrypoint.put"]
 
 

@@ -29,6 +29,7 @@ from tests.kit.signing import Roster
 from tests.replay.capture_held import (
     called_off,
     cancelled,
+    cancelled_waiting,
     given_up,
     held_up,
     many_given_up,
@@ -51,6 +52,7 @@ from tests.replay.capture_waiting import (
     put_back,
     ruled_out,
     support_asked,
+    support_asked_in_vain,
 )
 from tests.replay.keeping import HISTORIES, is_in, keep
 from workflows.campaign.ends import LOOKED_AT_AGAIN
@@ -244,6 +246,7 @@ async def main() -> None:
         given_up,
         called_off,
         cancelled,
+        cancelled_waiting,
         reading_called_off,
         many_given_up,
         signed,
@@ -261,6 +264,7 @@ async def main() -> None:
         put_back,
         ruled_out,
         support_asked,
+        support_asked_in_vain,
         shared,
         four,
         many_held,

@@ -13,6 +13,8 @@ from edgeshift.model.fleet import campaign_id, quota_id
 from tests.harness.aimed.scene import Stalled
 from tests.kit import REVOKED, SCALE, TOO_MANY_RULES, eventually, fleet_of, scene
 from tests.kit.called_off import CalledOff
+from tests.kit.cancelled import cancelled_as_it_waits
+from tests.kit.faults import staged, zone
 from tests.kit.held import fault, stands_still
 from tests.kit.planned import start_by_plan
 from tests.kit.zones import esc_zone
@@ -122,6 +124,15 @@ async def cancelled(client: Client, folder: Path) -> None:
         await handle.cancel()
         await handle.result()
         await keep("zone-migrated-though-cancelled", handle)
+
+
+async def cancelled_waiting(client: Client, folder: Path) -> None:
+    """The same while the service refuses the credential by which the commit is verified."""
+    shows: dict[str, Any] = {"simulator": {"migration_seconds": 86_400}, "commit": {"migration_limit": "20s"}}
+    async with staged(client, folder, zone("cancelled"), paced=True, **shows) as stage:
+        handle = await cancelled_as_it_waits(stage, "cancelled")
+        await handle.result()
+        await keep("zone-migrated-though-cancelled-as-it-waited", handle)
 
 
 async def many_given_up(client: Client, folder: Path) -> None:

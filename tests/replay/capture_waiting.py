@@ -23,7 +23,7 @@ from tests.kit.put_back import say_twice
 from tests.kit.rejected_before import rejected_before
 from tests.kit.signing import Roster
 from tests.kit.starting import ended_while_starting
-from tests.kit.support_unheard import support_unheard
+from tests.kit.support_unheard import asked_in_vain, support_unheard
 from tests.replay.keeping import is_in, keep
 
 REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
@@ -114,11 +114,18 @@ async def aborted_at_the_close(client: Client, folder: Path) -> None:
 
 async def support_asked(client: Client, folder: Path) -> None:
     """A zone that waits for support with a permit to validate, and is asked what it waits for.
-    ``zone-needs_support-unheard`` is what the version before ``support-is-said-with-a-permit`` made of it.
+    ``zone-needs_support-unheard`` is what the version before ``support-is-said-with-a-permit-N`` made of it.
     """
     async with support_unheard(client, folder) as stage:
         await stage.play.until(lambda seen: seen.places.get("support") == 1)
         await keep("zone-needs_support-said-again", stage.play.zone(stage.name("a")))
+
+
+async def support_asked_in_vain(client: Client, folder: Path) -> None:
+    """The same of a zone that such a version was asked, and that is asked again since."""
+    async with asked_in_vain(client, folder) as stage:
+        await stage.play.until(lambda seen: seen.places.get("support") == 1, 60)
+        await keep("zone-needs_support-asked-in-vain-first", stage.play.zone(stage.name("a")))
 
 
 async def put_back(client: Client, folder: Path) -> None:

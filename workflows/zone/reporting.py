@@ -82,6 +82,9 @@ class Reporter:
     def __init__(self, zone: ZoneMemory) -> None:
         self._zone = zone
         self.turn = asyncio.Lock()
+        self._asked_with_permit = 0
+        """How often the run was asked what it waits for while it waited for support with a permit."""
+        self._said_with_permit = False
 
     def count_word(self) -> int:
         """The number of the next word. A word that was told by a task which was then lost, and which the next
@@ -146,8 +149,15 @@ class Reporter:
         """Whether it waits for support though it holds a permit: an Enterprise zone is started with one to
         validate, which ends nothing of that wait.
         """
-        waits = self._zone.phase is ZonePhase.NEEDS_SUPPORT
-        return waits and workflow.patched("support-is-said-with-a-permit")
+        if self._zone.phase is not ZonePhase.NEEDS_SUPPORT:
+            return False
+        if not self._said_with_permit:
+            # By markers of their own: one that the version before was asked in vain is to be heard next time.
+            self._asked_with_permit += 1
+            self._said_with_permit = workflow.patched(
+                f"support-is-said-with-a-permit-{self._asked_with_permit}"
+            )
+        return self._said_with_permit
 
     async def _say(self, word: ZoneWord) -> None:
         zone, releases = self._zone, word.releases
@@ -183,6 +193,10 @@ class Reporter:
             )
             zone.heard = True
             self._note_untold(False)
+        except asyncio.CancelledError:
+            # Between two tries. What is seen through all the same says so with its next word.
+            zone.to_release = zone.to_release or releases
+            raise
         except LOCAL_FAILURES as failure:
             zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
             # Nobody knows that this permit is settled: the next word says so.

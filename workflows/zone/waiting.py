@@ -144,9 +144,8 @@ class Waits:
             try:
                 return await work()
             except LOCAL_FAILURES as failure:
-                if whole and self._is_cancelled(failure):
-                    # A workflow is cancelled once. The zone begins nothing more after this.
-                    self._zone.cancelled()
+                if whole and is_cancelled_exception(failure) and self._outlives_a_cancellation():
+                    # A workflow is cancelled once.
                     whole = False
                     continue
                 if self._reporter.stops_if_left_alone(failure) and not sent:
@@ -156,17 +155,32 @@ class Waits:
                 if not (hold or kept) or not self.may_wait():
                     raise
             if hold is None:
-                await self._for_roots(kept)
+                await self._for_roots(kept, whole=whole)
             else:
-                await self.for_service(hold, sent=sent)
+                await self.for_service(hold, sent=sent, whole=whole)
 
-    def _is_cancelled(self, failure: BaseException) -> bool:
-        """Whether an activity ended because somebody has cancelled the workflow."""
-        if not is_cancelled_exception(failure) or workflow.cancellation_reason() is None:
+    def _outlives_a_cancellation(self) -> bool:
+        """Whether somebody has cancelled the workflow, and what was sent is seen through all the same. The
+        zone begins nothing more then.
+        """
+        if workflow.cancellation_reason() is None or not workflow.patched("commits-outlive-a-cancellation"):
             return False
-        return workflow.patched("commits-outlive-a-cancellation")
+        self._zone.cancelled()
+        return True
 
-    async def _for_roots(self, why: Reasons) -> None:
+    async def _outlasted(self, wait: Callable[[], Awaitable[object]], whole: bool) -> None:
+        """Wait; once more, where somebody cancels the workflow meanwhile and ``whole`` says so."""
+        try:
+            await wait()
+        except asyncio.CancelledError:
+            if not (whole and self._outlives_a_cancellation()):
+                raise
+            await wait()
+        if whole and self._zone.stop is None:
+            # One that meets a word on its way to the campaign ends that word, and raises nothing.
+            self._outlives_a_cancellation()
+
+    async def _for_roots(self, why: Reasons, *, whole: bool = False) -> None:
         """What was sent is neither given up nor taken back because the worker's roots keep it from looking:
         somebody is about to replace them, or stops everything so.
         """
@@ -175,32 +189,38 @@ class Waits:
         if self._zone.phase in IN_FLIGHT:
             # It may have given its permit back by now: nothing else keeps its place.
             why = (Reason(code=ReasonCode.EARLIER_CHANGE_AWAITED), *why)
-        await self._reporter.tell(ZoneWord(ReportKind.WAITING, why=why))
-        await workflow.sleep(pause, summary="until the roots let the service be asked")
+        await self._outlasted(lambda: self._reporter.tell(ZoneWord(ReportKind.WAITING, why=why)), whole)
+        summary = "until the roots let the service be asked"
+        await self._outlasted(lambda: workflow.sleep(pause, summary=summary), whole)
         self._zone.stood += pause
 
     def may_wait(self) -> bool:
         """Whether to wait for the service once more."""
         return self._zone.waits < MOST_WAITS
 
-    async def for_service(self, hold: OpenCircuit, *, sent: bool = False) -> None:
+    async def for_service(self, hold: OpenCircuit, *, sent: bool = False, whole: bool = False) -> None:
         """Tell the campaign, and wait for its word that the service answers again. Raises Ended on an abort,
-        unless something was sent.
+        unless something was sent. ``whole``: as of ``served``.
         """
         zone = self._zone
         phase, began = zone.phase, workflow.now()
         zone.service_hold, zone.told_to_go_on = hold, False
         zone.waits += 1
         zone.enter(ZonePhase.WAITING_FOR_SERVICE)
-        await self._reporter.tell(ZoneWord(ReportKind.SERVICE, why=(reason_of_hold(hold),), hold=hold))
+        word = ZoneWord(ReportKind.SERVICE, why=(reason_of_hold(hold),), hold=hold)
+        await self._outlasted(lambda: self._reporter.tell(word), whole)
+        await self._outlasted(lambda: self._until_told(sent), whole)
+        zone.service_hold = None
+        zone.stood += workflow.now() - began
+        if not sent:
+            zone.check_stop()
+        zone.enter(phase)
+
+    async def _until_told(self, sent: bool) -> None:
+        zone = self._zone
         with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(
                 lambda: zone.told_to_go_on or (zone.stop is not None and not sent),
                 timeout=LOOKS_AGAIN_AFTER,
                 timeout_summary="until the campaign says that the service answers",
             )
-        zone.service_hold = None
-        zone.stood += workflow.now() - began
-        if not sent:
-            zone.check_stop()
-        zone.enter(phase)
