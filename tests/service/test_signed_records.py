@@ -278,7 +278,7 @@ async def test_nothing_is_signed_of_a_start_that_is_not(archive: Archive, ring: 
     """A person is told, and nothing is recorded."""
     await put(archive, start(by="mallory"), MALLORY)
     pen = Pen(ring.signer("olga"), archive, "olga", load_roots(ring.roots))
-    with pytest.raises(Refused, match="was not signed"):
+    with pytest.raises(Refused, match="does not count by the roots that are known here"):
         await pen.word("autumn", SPEC, "pause")
     assert await SignedRecords(archive).words("autumn") == ()
 
