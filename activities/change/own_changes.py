@@ -7,6 +7,7 @@ intents, and the durations from the files of signed starts (terms.py).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -29,7 +30,7 @@ from activities.change.own import own_of
 from activities.change.terms import Terms, Times, terms_of
 from activities.connections import Connections
 from edgeshift.messages import Prepared, Step, ZoneStart
-from edgeshift.model.digests import digest
+from edgeshift.model.digests import NotCanonical, digest
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, Proposal, get_document
@@ -250,7 +251,9 @@ async def _proposal_of(connections: Connections, record: Intent) -> Proposal | N
     if None in (record.digest, record.fingerprint, record.proposal, record.snapshot):
         return None
     found = await get_document(connections.archive, Proposal, record.proposal or "")
-    return found if digest(found.body) == record.digest else None
+    with contextlib.suppress(NotCanonical):
+        return found if digest(found.body) == record.digest else None
+    return None
 
 
 @dataclass(frozen=True)

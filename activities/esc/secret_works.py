@@ -31,7 +31,8 @@ async def refuse_before_it_works(connections: Connections, start: ZoneStart) -> 
     if rest > timedelta(0):
         # By the server's time it is due exactly then: it takes one try more, however long that is.
         raise ApplicationError(
-            "the scope's secret was set a moment ago, and may not work at the edge yet (esc.secret_takes)",
+            "the scope's secret was set a moment ago, and may not work at the edge yet"
+            " (esc.secret_takes; esc.effect_limit where nobody has seen it show)",
             type="SecretNotShown",
             next_retry_delay=rest,
         )

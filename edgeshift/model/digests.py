@@ -47,10 +47,13 @@ def sha256(data: bytes) -> str:
 
 def essence(body: Mapping[str, Any]) -> Body:
     """What counts of a body: of a ruleset its name and its rules, without what the service assigns; of any
-    other body all of it.
+    other body all of it. Raises NotCanonical where its rules are no list of objects: anybody who can write to
+    the archive may have laid it there.
     """
     if "rules" not in body:
         return dict(body)
+    if not isinstance(body["rules"], list) or not all(isinstance(rule, Mapping) for rule in body["rules"]):
+        raise NotCanonical("the rules of the body are no list of objects")
     return {
         "name": body.get("name", "default"),
         "rules": [
@@ -61,7 +64,7 @@ def essence(body: Mapping[str, Any]) -> Body:
 
 
 def digest(body: Mapping[str, Any]) -> str:
-    """The digest of a body."""
+    """The digest of a body. Raises NotCanonical."""
     return sha256(canonical_bytes(essence(body)))
 
 

@@ -22,16 +22,29 @@ _ENDED = re.compile(
     r"\b(removed|retired|no longer|deprecated|discontinued|sunset|end[- ]of[- ]life|has ended)\b",
     re.IGNORECASE,
 )
-_NO_SCOPE = re.compile(
-    r"""(?:^|[.:;,!?(-])\s*(?:(?:the|this|that|your|requested|specified|given)\s+)*
-        (?:zone|account|identifier)\b
+_GONE = re.compile(
+    r"""\b(?:zone|account|identifier)\b
         (?:\s+(?:id|identifier|tag|with|named|was|is|could|'?[0-9a-f]{32}'?))*:?
         \s+(?:not\s+(?:be\s+)?found|does\s+not\s+exist|doesn't\s+exist|no\s+longer\s+exists|(?:not\s+|in)valid)\b
       | \b(?:invalid|unknown|no\s+such)\s+(?:zone|account|identifier)\b
         (?!\s+(?:settings?|configurations?|config|secrets?|values?|esc|edge)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""A sentence, or a part of one, that is about the scope itself: not "setting for zone not found"."""
+_OF_ITS_OWN = re.compile(
+    r"\b(?:settings?|configurations?|config|secrets?|values?|esc|edge side code)\b[^.:;,!?()-]*$",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(r"\b(?:invalid|unknown|no\s+such)\b", re.IGNORECASE)
+
+
+def _names_no_scope(said: str) -> bool:
+    """Whether a sentence says that its zone or account is gone: not that a setting of it, which is named
+    before it in the same part of the sentence, is not there ("setting for zone not found").
+    """
+    return any(
+        _UNKNOWN.match(found[0]) or not _OF_ITS_OWN.search(said[: found.start()])
+        for found in _GONE.finditer(said)
+    )
 
 
 class EscCalls(Caller):
@@ -105,7 +118,7 @@ def _configured(call: Call, received: Received, *, secrets: tuple[str, ...]) -> 
         return unwrapped(call, received, secrets=secrets)
     except NotFound as failure:
         # That a scope is gone says nothing of its setting, and least of all that ESC is on in it.
-        other = any(_ENDED.search(said) or _NO_SCOPE.search(said) for said in failure.unabridged)
+        other = any(_ENDED.search(said) or _names_no_scope(said) for said in failure.unabridged)
         if other or NOT_THERE & set(failure.codes):
             raise
         return None

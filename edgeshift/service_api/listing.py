@@ -47,7 +47,8 @@ class Pages:
         """The items of the next page that no page before had; afterwards ``ended`` tells. Raises OddList."""
         names = [str(item.get("id")) for item in items]
         uncounted = info.total_pages is None and info.total_count is None
-        if self.in_doubt and uncounted and not info.next_cursor and self._seen.issuperset(names):
+        again = self.number == 2 and self._seen.issuperset(names)
+        if again and self.in_doubt and uncounted and not info.next_cursor:
             # It is not paged, and calls all that it has its page 1, whichever is asked for.
             self.ended = True
             return []

@@ -113,6 +113,15 @@ def test_what_has_no_canonical_json_is_refused(value: object) -> None:
     assert "ud800" not in str(raised.value)
 
 
+@pytest.mark.parametrize("rules", [[1], "all", None, {"a": {}}, [{}, None]])
+def test_a_body_whose_rules_are_no_objects_has_no_digest(rules: object) -> None:
+    """A named error, which whoever reads the archive expects: anybody may have laid it there."""
+    body = {"name": "default", "rules": rules}
+    for make in (digest, lambda body: fingerprint(body, model_zone("a"))):
+        with pytest.raises(NotCanonical, match="no list of objects"):
+            make(body)
+
+
 # --- fingerprints
 
 AROUND = st.sampled_from(

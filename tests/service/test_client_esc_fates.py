@@ -57,6 +57,9 @@ async def test_that_a_scope_lacks_something_is_not_that_it_is_gone(said: str) ->
         "setting not found, zone could not be found",
         f"zone '{'a' * 32}' not found",
         "cannot read the setting of an unknown account",
+        "Could not route to /zones/x/disable_esc, perhaps your object identifier is invalid?",
+        "Account or zone not found",
+        "DNS zone not found",
     ],
 )
 async def test_that_a_scope_is_gone_is_not_that_it_lacks_something(said: str) -> None:

@@ -90,6 +90,20 @@ async def test_a_page_that_says_that_it_is_another_ends_no_list_that_goes_on(sec
             await calls.firewall_rules(ZONE)
 
 
+async def test_a_list_that_had_a_second_page_does_not_end_with_the_first_one_again() -> None:
+    """As something between may answer the third with it: the others nobody has seen."""
+    items = [{"id": f"{one:032x}"} for one in range(60)]
+
+    def answer(request: Request) -> Answer:
+        number = int(request.query["page"][0]) % 3 or 1
+        page = items[(number - 1) * 20 : number * 20]
+        return http(200, envelope(page, result_info={"page": number, "count": len(page)}))
+
+    async with raw_service(answer) as service, client(service) as calls:
+        with pytest.raises(OddPages, match="page 3 says that it is another"):
+            await calls.firewall_rules(ZONE)
+
+
 BEYOND = http(400, refusal({"code": 1004, "message": "Invalid page"}))
 
 
