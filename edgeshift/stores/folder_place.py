@@ -58,16 +58,18 @@ class FolderPlace:
             raise self._gone(_GONE if self._known else _NONE) from None
         if not stat.S_ISDIR(found.st_mode):
             raise self._gone(_ANOTHER if self._known else os.strerror(errno.ENOTDIR))
+        # Before its name is looked for: another thread may just be writing the first one.
+        named = self._named
         here, has_name = (found.st_dev, found.st_ino), os.path.lexists(self._named_by)
         # A file system without numbers of its own gives none.
         same = self._known in (None, here) or not found.st_ino
-        if not same and (self._named or not has_name):
+        if not same and (named or not has_name):
             # Before its archive had a name, as while the disk was not mounted yet, nothing was done by it.
             raise self._gone(_ANOTHER)
-        if self._named and not has_name:
+        if named and not has_name:
             # A folder that was removed and made anew may have got the old one's number.
             raise self._gone(_EMPTIED)
-        self._known, self._named = here, has_name
+        self._known, self._named = here, self._named or has_name
 
     def _gone(self, what: str) -> FolderGone:
         return FolderGone(errno.ESTALE, what, self._root)

@@ -4,6 +4,7 @@ there.
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,6 +23,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.stores import archive as archives
 from edgeshift.stores import folder_files
 from edgeshift.stores.archive import Archive, ArchiveMisconfigured, ArchiveMissing, ArchiveUnavailable
+from edgeshift.stores.folder_place import FolderGone, FolderPlace
 from edgeshift.stores.identity import KEY, identity_of, known_identity
 from tests.service.gate_kit import gate
 
@@ -324,3 +326,26 @@ async def test_a_bucket_that_has_lost_the_archive_is_another_one(
     for ask in (known_identity, QUESTIONS["get"], QUESTIONS["object"], QUESTIONS["list"]):
         with pytest.raises(ArchiveUnavailable, match=r"put (it|the bucket) back"):
             await ask(archive)
+
+
+def test_a_name_that_is_written_while_it_is_looked_for_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where many start at once with a new archive: one of them was told that its folder was another."""
+    place = FolderPlace(tmp_path, make=True, named_by=KEY)
+    looked = os.path.lexists
+
+    def written_meanwhile(path: str) -> bool:
+        found = looked(path)
+        (tmp_path / KEY).parent.mkdir(exist_ok=True)
+        (tmp_path / KEY).write_bytes(b"0" * 32)
+        place.named()
+        return found
+
+    monkeypatch.setattr(os.path, "lexists", written_meanwhile)
+    place.check()
+    monkeypatch.undo()
+    place.check()
+    (tmp_path / KEY).unlink()
+    with pytest.raises(FolderGone):
+        place.check()
