@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from temporalio.client import Client
 
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from tests.harness.disturbances.operators import start_again
-from tests.kit import APPROVER
+from tests.kit import APPROVER, eventually
 from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import Roster
+from workflows.zone.signing import SignOffs
 
 WHY = "the editor is blocked"
 OFF = {"targets": ["*{zone}/x*"], "actions": [{"id": "waf", "value": "off"}]}
@@ -26,15 +28,14 @@ WAVES = [{"name": "first", "zones": 1}, {"name": "rest"}]
 
 @asynccontextmanager
 async def rejected_before(
-    client: Client, folder: Path, authority: Roster | None = None
+    client: Client, folder: Path, authority: Roster | None = None, **more: Any
 ) -> AsyncIterator[Stage]:
     """Of two zones with one fingerprint, ``a`` came to its rejection and ``b`` had not begun when the
     campaign was aborted; it has been started again by a file with ``sign_off.per: zone``, where both are in
-    one wave.
+    one wave. ``more``: as of ``staged``.
     """
-    async with staged(
-        client, folder, zone("a", **NAMED), zone("b", **NAMED), authority=authority, waves=WAVES
-    ) as stage:
+    zones = (zone("a", **NAMED), zone("b", **NAMED))
+    async with staged(client, folder, *zones, authority=authority, waves=WAVES, **more) as stage:
         play = stage.play
         state = await stage.waits("a")
         await play.ask("pause", "people look")
@@ -50,3 +51,25 @@ async def rejected_before(
         play.spec = type(play.spec).model_validate(by_zone)
         await start_again(stage)
         yield stage
+
+
+@asynccontextmanager
+async def told_in_vain(client: Client, folder: Path) -> AsyncIterator[Stage]:
+    """The same, and ``b`` has been told of the rejection under workers of a version that passes over it.
+    Workers keep no zone in mind, so that the next task does again what those did.
+    """
+    with ExitStack() as before:
+        before.enter_context(patch.object(SignOffs, "_is_ruled_out", return_value=False))
+        async with rejected_before(client, folder, worker={"zones_cached": 0}) as stage:
+            await stage.waits("b")
+            handle = stage.play.zone(stage.name("b"))
+
+            async def told() -> bool:
+                events = [event async for event in handle.fetch_history_events()]
+                names = [event.workflow_execution_signaled_event_attributes.signal_name for event in events]
+                after = events[names.index("ruling") :] if "ruling" in names else []
+                return any(event.HasField("workflow_task_completed_event_attributes") for event in after)
+
+            await eventually(told, 60, "the zone is told of the rejection")
+            before.close()
+            yield stage

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -135,6 +136,53 @@ async def test_what_was_sent_is_seen_through_and_nothing_is_begun_after_a_cancel
         data_converter=temporal_client.data_converter,
     )
     await again.replay_workflow(history)
+
+
+async def test_what_was_looked_at_as_it_was_cancelled_is_looked_at_again(temporal_client: Client) -> None:
+    """While no worker took tasks of its workflow, what a look gave came in, and somebody cancelled it: one
+    task has both, and the cancellation hides what was found. It ended as cancelled, without an outcome.
+    """
+    looks, begun, go = [0], asyncio.Event(), asyncio.Event()
+
+    @activity.defn(name="look")
+    async def look() -> None:
+        looks[0] += 1
+        begun.set()
+        await go.wait()
+
+    tag = f"whole-{uuid.uuid4().hex[:8]}"
+    workflows = partial(
+        Worker,
+        temporal_client,
+        task_queue=tag,
+        workflows=[SeesThrough],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
+    )
+    async with Worker(temporal_client, task_queue=tag, activities=[look]):
+        async with workflows():
+            handle = await temporal_client.start_workflow(
+                "SeesThrough", zone_alone("whole"), id=tag, task_queue=tag, result_type=str
+            )
+            await asyncio.wait_for(begun.wait(), 30)
+        go.set()
+        await eventually(lambda: looked(handle), 30, "what the look gave comes in")
+        await handle.cancel()
+        async with workflows():
+            assert await asyncio.wait_for(handle.result(), 60) == ReasonCode.CANCELLED
+    assert looks == [2]
+    again = Replayer(
+        workflows=[SeesThrough],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=temporal_client.data_converter,
+    )
+    await again.replay_workflow(await handle.fetch_history())
+
+
+async def looked(handle: WorkflowHandle[Any, Any]) -> bool:
+    """Whether what a look gave has come in."""
+    events = [event async for event in handle.fetch_history_events()]
+    return any(event.HasField("activity_task_completed_event_attributes") for event in events)
 
 
 async def heard(handle: WorkflowHandle[Any, Any]) -> bool:

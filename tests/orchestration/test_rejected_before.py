@@ -13,7 +13,7 @@ from edgeshift.operations.again import begin_again
 from edgeshift.testbed.invariants.seen import Word
 from tests.kit import APPROVER, OPERATOR
 from tests.kit.faults import Stage
-from tests.kit.rejected_before import WHY, rejected_before
+from tests.kit.rejected_before import WHY, rejected_before, told_in_vain
 from tests.kit.signing import Roster
 
 pytestmark = pytest.mark.embedded
@@ -42,6 +42,16 @@ async def test_a_zone_that_is_signed_by_itself_ends_by_the_rejection_of_before(
         assert (await play.result()).outcomes == {"rejected": 1, "migrated": 1}
         assert await stage.changes("a") == []
         await stage.check()
+
+
+async def test_one_that_a_version_before_was_told_in_vain_ends_once_it_is_told_again(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It passed over the rejection then, and its course is played again so: that once went on without end."""
+    async with told_in_vain(temporal_client, tmp_path) as stage:
+        assert await stage.outcome("b") is ZoneOutcome.REJECTED
+        assert (await stage.play.result()).outcomes == {"rejected": 2}
+        assert await stage.changes() == []
 
 
 async def _reopen(stage: Stage, short: str) -> None:

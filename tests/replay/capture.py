@@ -51,6 +51,7 @@ from tests.replay.capture_waiting import (
     paused_as_it_leaves,
     put_back,
     ruled_out,
+    ruled_out_in_vain,
     support_asked,
     support_asked_in_vain,
 )
@@ -263,6 +264,7 @@ async def main() -> None:
         aborted_at_the_close,
         put_back,
         ruled_out,
+        ruled_out_in_vain,
         support_asked,
         support_asked_in_vain,
         shared,

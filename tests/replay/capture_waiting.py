@@ -20,7 +20,7 @@ from tests.kit.held_late import held_late
 from tests.kit.left_paused import left_paused
 from tests.kit.missed import missed_while_looked_at
 from tests.kit.put_back import say_twice
-from tests.kit.rejected_before import rejected_before
+from tests.kit.rejected_before import rejected_before, told_in_vain
 from tests.kit.signing import Roster
 from tests.kit.starting import ended_while_starting
 from tests.kit.support_unheard import asked_in_vain, support_unheard
@@ -155,3 +155,12 @@ async def ruled_out(client: Client, folder: Path) -> None:
     async with rejected_before(client, folder) as stage:
         await stage.play.result()
         await keep("zone-rejected-before-by-fingerprint", stage.play.zone(stage.name("b")))
+
+
+async def ruled_out_in_vain(client: Client, folder: Path) -> None:
+    """The same of a zone that a version before ``a-rejected-fingerprint-ends-signed-by-zone-N`` was told so
+    in vain, and that is told again since.
+    """
+    async with told_in_vain(client, folder) as stage:
+        await stage.play.result()
+        await keep("zone-rejected-before-told-in-vain-first", stage.play.zone(stage.name("b")))

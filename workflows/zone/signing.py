@@ -26,6 +26,8 @@ class SignOffs:
         self._zone = zone
         self._reporter = reporter
         self._waits = waits
+        self._told = 0
+        """How often the run was told that the zone's fingerprint is ruled out."""
 
     async def permit_for(self, step: Step, phase: ZonePhase) -> PermitGrant:
         """A permit for a step that comes before the sign-off: the one it was started with, or a new one."""
@@ -73,11 +75,7 @@ class SignOffs:
                 resumable=True,
             )
             verdict = self._tally(prepared)
-            if (
-                verdict is not Tally.REJECTED
-                and self._is_ruled_out(prepared)
-                and workflow.patched("a-rejected-fingerprint-ends-signed-by-zone")
-            ):
+            if verdict is not Tally.REJECTED and self._ends_ruled_out(prepared):
                 # The door keeps to it, and the campaign would say it again and again.
                 verdict = Tally.REJECTED
             if verdict is Tally.REJECTED:
@@ -151,6 +149,14 @@ class SignOffs:
             start.started_by,
             workflow.now(),
         )
+
+    def _ends_ruled_out(self, prepared: Prepared) -> bool:
+        """Whether the zone is ruled out, and ends by that."""
+        if not self._is_ruled_out(prepared):
+            return False
+        # By markers of their own: one that the version before was told in vain is to be heard next time.
+        self._told += 1
+        return workflow.patched(f"a-rejected-fingerprint-ends-signed-by-zone-{self._told}")
 
     def _is_ruled_out(self, prepared: Prepared) -> bool:
         """Whether the campaign has said that the fingerprint was rejected. Where each zone is signed by

@@ -143,11 +143,14 @@ class Waits:
         while True:
             try:
                 return await work()
-            except LOCAL_FAILURES as failure:
+            except (asyncio.CancelledError, *LOCAL_FAILURES) as failure:
                 if whole and is_cancelled_exception(failure) and self._outlives_a_cancellation():
                     # A workflow is cancelled once.
                     whole = False
                     continue
+                if isinstance(failure, asyncio.CancelledError):
+                    # One that comes in the same task as what an activity gave hides that.
+                    raise
                 if self._reporter.stops_if_left_alone(failure) and not sent:
                     self._zone.check_stop()
                 hold = hold_in(failure)
