@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from temporalio.client import Client
 
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from tests.harness.disturbances.operators import start_again
-from tests.kit import APPROVER, eventually
+from tests.kit import APPROVER
 from tests.kit.faults import Stage, staged, zone
 from tests.kit.signing import Roster
+from tests.kit.version_before import taken, version_before
 from workflows.zone.signing import SignOffs
 
 WHY = "the editor is blocked"
@@ -58,18 +58,9 @@ async def told_in_vain(client: Client, folder: Path) -> AsyncIterator[Stage]:
     """The same, and ``b`` has been told of the rejection under workers of a version that passes over it.
     Workers keep no zone in mind, so that the next task does again what those did.
     """
-    with ExitStack() as before:
-        before.enter_context(patch.object(SignOffs, "_is_ruled_out", return_value=False))
+    with version_before(SignOffs, "_is_ruled_out") as update:
         async with rejected_before(client, folder, worker={"zones_cached": 0}) as stage:
             await stage.waits("b")
-            handle = stage.play.zone(stage.name("b"))
-
-            async def told() -> bool:
-                events = [event async for event in handle.fetch_history_events()]
-                names = [event.workflow_execution_signaled_event_attributes.signal_name for event in events]
-                after = events[names.index("ruling") :] if "ruling" in names else []
-                return any(event.HasField("workflow_task_completed_event_attributes") for event in after)
-
-            await eventually(told, 60, "the zone is told of the rejection")
-            before.close()
+            await taken(stage.play.zone(stage.name("b")), "ruling")
+            update()
             yield stage

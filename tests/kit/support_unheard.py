@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from temporalio.client import Client
 
 from edgeshift.messages import ZonePhase
 from tests.harness.disturbances.operators import reset, tasks
-from tests.kit import eventually
 from tests.kit.faults import Stage, staged, zone
+from tests.kit.version_before import taken, version_before
 from workflows.zone.reporting import Reporter
 
 RULES = [{"action": "bypass", "products": ["waf"], "expression": f"ip.src eq 192.0.2.{n}"} for n in range(3)]
@@ -41,17 +40,8 @@ async def asked_in_vain(client: Client, folder: Path) -> AsyncIterator[Stage]:
     """The same of a zone that has been asked what it waits for by workers of a version that says nothing.
     Workers keep no zone in mind, so that the next task does again what those did.
     """
-    with ExitStack() as before:
-        before.enter_context(patch.object(Reporter, "_waits_for_support", return_value=False))
+    with version_before(Reporter, "_waits_for_support") as update:
         async with support_unheard(client, folder, worker={"zones_cached": 0}) as stage:
-            handle = stage.play.zone(stage.name("a"))
-
-            async def asked() -> bool:
-                events = [event.WhichOneof("attributes") async for event in handle.fetch_history_events()]
-                asking = "workflow_execution_signaled_event_attributes"
-                done = "workflow_task_completed_event_attributes"
-                return asking in events and done in events[events.index(asking) :]
-
-            await eventually(asked, 60, "the zone is asked what it waits for")
-            before.close()
+            await taken(stage.play.zone(stage.name("a")), "say_again")
+            update()
             yield stage
