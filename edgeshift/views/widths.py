@@ -49,8 +49,9 @@ class ByWidth:
 
 
 class Paragraph:
-    """``lead``, which is never broken, and words after it that wrap under each other. A word that is longer
-    than the terminal is left whole, so print it with ``soft_wrap``.
+    """``lead``, which is never broken, and words after it that wrap under each other. A list in one word that
+    is longer than the terminal goes on in the next line after a comma; any other such word is left whole, so
+    print it with ``soft_wrap``.
     """
 
     def __init__(self, lead: Text, words: str, *, hang: int, style: str = "") -> None:
@@ -59,12 +60,25 @@ class Paragraph:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = max(options.max_width, self._hang + 16)
         first = self._lead.cell_len
-        lines = wrapped(self._words, width - self._hang, width - first)
+        words = " ".join(part for word in self._words.split() for part in _parts(word, width - self._hang))
+        lines = wrapped(words, width - self._hang, width - first)
         yield self._lead + Text(lines[0], style=self._style)
         for line in lines[1:]:
             # A long word moves to the left rather than over the edge, where the terminal would break it.
             indent = min(self._hang, max(0, options.max_width - cell_len(line)))
             yield Text(" " * indent).append(line, style=self._style)
+
+
+def _parts(word: str, width: int) -> list[str]:
+    """A word in parts that end with commas, each as long as ``width`` lets it, where it is longer itself."""
+    if cell_len(word) <= width or word.startswith(("http:", "https:")):
+        return [word]
+    parts = [""]
+    for item in re.split(r"(?<=,)", word):
+        if parts[-1] and cell_len(parts[-1] + item) > width:
+            parts.append("")
+        parts[-1] += item
+    return parts
 
 
 def wrapped(words: str, width: int, first: int) -> list[str]:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
 from edgeshift.alarms import Alarm, Severity
 from edgeshift.areas.assessment import Verdict
@@ -234,6 +235,27 @@ def test_what_a_demo_and_a_fleet_show_fits(width: int) -> None:
     )
     accounts = [word for account in fleet.accounts for word in account.name.split()]
     check(drawn(shown, width), width, "journal-and-archive", "12,345", "enterprise", *accounts)
+
+
+def test_the_rules_of_a_demo_go_on_below_themselves() -> None:
+    """A title that wraps does not run into the column of the numbers."""
+    title = "after pause or abort has answered, no forward step of any kind begins"
+    check = RuleCheck(rule=7, title=title, checker="journal, the record of who asked", checked=2)
+    lines = drawn(rule_table([check]), 80).splitlines()[2:]
+    assert len(lines) > 1 and lines[0].startswith("   7  after")
+    assert all(line.startswith(" " * 6) and line[6] != " " for line in lines[1:])
+
+
+def test_a_list_without_spaces_goes_on_after_a_comma() -> None:
+    """Nothing of it is lost, and no name in it is broken; what is no list is left whole."""
+    said = "fields=RayID,ClientRequestHost,Cookies,RequestHeaders,ResponseHeaders&timestamps=rfc3339"
+    text = drawn(Paragraph(Text("    "), f"logpull_options: {said} → nothing", hang=6), 80)
+    check(text, 80, "ClientRequestHost,", "RequestHeaders,", "ResponseHeaders&timestamps=rfc3339")
+    assert said in "".join(line.strip() for line in text.splitlines())
+    for whole in (DIGEST * 2, f"https://shop.example/?ids={'1,' * 60}2"):
+        console = Console(width=80, file=io.StringIO())
+        console.print(Paragraph(Text(), whole, hang=2), soft_wrap=True)
+        assert f"{whole}\n" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def alarm() -> Alarm:

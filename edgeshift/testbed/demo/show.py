@@ -69,11 +69,13 @@ def outcome_table(counted: Mapping[str, int]) -> Columns:
 def rule_table(checks: Sequence[RuleCheck]) -> Columns:
     """The rules, how many cases their checkers judged, and how many broke them."""
     title = "The rules and their checkers"
-    table = Columns("rule", "checker", "checked", "result", title=title, right={"checked"})
+    # A title that wraps goes on below itself, and not below its number.
+    right = {"rule", "checked"}
+    table = Columns("rule", "", "checker", "checked", "result", title=title, right=right)
     for check in checks:
         broken = len(check.violations)
         held = Text(f"✗ {broken} broken", style="bold red") if broken else Text("✓ held", style="green")
-        table.add(f"{check.rule:>2}  {check.title}", check.checker, f"{check.checked:,}", held)
+        table.add(str(check.rule), check.title, check.checker, f"{check.checked:,}", held)
     return table
 
 
