@@ -53,7 +53,7 @@ def _mapping(model: BaseModel, depth: int) -> Iterator[str]:
 
 def _option(model: BaseModel, key: str, depth: int) -> Iterator[str]:
     pad, field, value = "  " * depth, type(model).model_fields[key], getattr(model, key)
-    yield f"{pad}# {field.description}"
+    yield f"{pad}# {_meaning(field, value)}"
     if isinstance(value, BaseModel):
         yield f"{pad}{key}:"
         yield from _mapping(value, depth + 1)
@@ -65,6 +65,13 @@ def _option(model: BaseModel, key: str, depth: int) -> Iterator[str]:
         yield f"{pad}{key}: {as_yaml(value)}"
         if model_in(field.annotation) is not None:
             yield from _example(field, value, pad)
+
+
+def _meaning(field: FieldInfo, value: object) -> str:
+    """What an option means. Of areas the model names those that edgeshift brings, and no installed one."""
+    if isinstance(value, Area) and value.value not in str(field.description):
+        return f"What is changed: {value.value} ({area_of(value).title})."
+    return str(field.description)
 
 
 def _item(model: BaseModel, depth: int) -> Iterator[str]:

@@ -105,7 +105,8 @@ def test_a_new_campaign_file_is_of_the_area(path: str, tmp_path: Path) -> None:
     here = Place(tmp_path, PYTHONPATH=path)
     here.ok("init", "new.yaml", "--area", AREA)
     text = (tmp_path / "new.yaml").read_text()
-    assert f"area: {AREA}" in text and "no setting is changed without a sign-off" in text
+    assert f"# What is changed: {AREA} (Always Use HTTPS on, or off).\narea: {AREA}\n" in text
+    assert "no setting is changed without a sign-off" in text
     assert not any(f"\n{section}:" in text for section in ("validation", "esc", "log_fields", "tickets"))
     assert (
         "\nalways_https:\n  # on: http is redirected to https. off: it is answered as it is.\n  value: on\n"
