@@ -278,3 +278,10 @@ SIGN_OFFS = (
     ),
 )
 """What waits for approvers."""
+
+OF_SIGN_OFFS = frozenset(kind.code for kind in SIGN_OFFS)
+
+BEGUN_UNSIGNED = "nobody has signed the campaign's start with a key that counts, and so no sign-off counts"
+
+BEGIN_SIGNED = ('edgeshift abort CAMPAIGN --reason "REASON"', "edgeshift start FILE --again")
+"""What to do before anything of such a campaign can be signed: it is started again, with a key."""

@@ -37,7 +37,8 @@ class CampaignFact(BaseModel):
     ``summary``: None where nobody answers, ``trouble`` says why.
     ``unreadable``: what of the archive could not be read; ``elsewhere``: that it keeps its documents in
     another archive. ``left_out``: how many of its open zones were not looked at one by one, so that
-    it is not known how long they have been where they are. Durations are real ones.
+    it is not known how long they have been where they are. ``heeded``: whether workers may go by what is
+    signed in it, as far as that is known here. Durations are real ones.
 
     ``expires_after``: how long a zone may wait for a sign-off. ``settles_in``: how long a permit lasts, with
     the request under it. ``step_lasts``: how long one step of a zone may take; ``tried_for``: for how long
@@ -58,6 +59,7 @@ class CampaignFact(BaseModel):
     tried_for: timedelta = timedelta(minutes=10)
     zones: tuple[ZoneFact, ...] = ()
     left_out: int = 0
+    heeded: bool = True
 
 
 class CheckFact(BaseModel):

@@ -7,7 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import BaseModel
 
-from edgeshift.alarms.campaign_kinds import CAMPAIGN, OF_SERVICE, OTHER_CHECK, SIGN_OFFS, SURROUNDINGS
+from edgeshift.alarms.campaign_kinds import (
+    BEGIN_SIGNED,
+    BEGUN_UNSIGNED,
+    CAMPAIGN,
+    OF_SERVICE,
+    OF_SIGN_OFFS,
+    OTHER_CHECK,
+    SIGN_OFFS,
+    SURROUNDINGS,
+)
 from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
@@ -253,7 +262,16 @@ def _of_zones(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
             found.setdefault(code, []).append(zone)
     for code, zones in found.items():
         since = min((zone.since for zone in zones if zone.since), default=None)
-        yield _alarm(facts, code, _said(code, zones), campaign=campaign.name, since=since, zones=zones)
+        alarm = _alarm(facts, code, _said(code, zones), campaign=campaign.name, since=since, zones=zones)
+        in_vain = code in OF_SIGN_OFFS and not campaign.heeded
+        yield _to_begin_signed(alarm) if in_vain else alarm
+
+
+def _to_begin_signed(alarm: Alarm) -> Alarm:
+    """The alarm of what waits for a sign-off that nobody can give."""
+    do = tuple(filled(command, {"CAMPAIGN": alarm.campaign}) for command in BEGIN_SIGNED)
+    text = f"{BEGUN_UNSIGNED}; {alarm.text}" if alarm.text else BEGUN_UNSIGNED
+    return alarm.model_copy(update={"do": do, "text": text})
 
 
 def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[str]:

@@ -42,7 +42,7 @@ def alarms(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/output.md).")] = False,
 ) -> None:
     """List what needs a person now, each with what to look at and what to do. Exit 7 if there is anything."""
-    from edgeshift.operations.proof import together
+    from edgeshift.operations.proof import UNHEEDED, together
     from edgeshift.views.alarming import gather
 
     shell = current()
@@ -52,7 +52,10 @@ def alarms(
         facts = await gather(shell.settings, campaign, service=service)
         known = [one for one in facts.campaigns if one.spec]
         notes = {one.name: await shell.note_of(one.name, one.spec, one.archive) for one in known}
-        return facts, together(notes)
+        campaigns = tuple(
+            one.model_copy(update={"heeded": notes.get(one.name) != UNHEEDED}) for one in facts.campaigns
+        )
+        return facts.model_copy(update={"campaigns": campaigns}), together(notes)
 
     facts, notes = run(look(), waiting="looking at every part")
     found = [_typed(alarm) for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]

@@ -264,6 +264,18 @@ def test_alarms_come_with_their_commands_filled_in_and_the_gravest_first() -> No
     assert found[2].runbook == "docs/runbook.md#rejected" and Path(ROOT / "docs/runbook.md").exists()
 
 
+def test_a_campaign_whose_start_nobody_signed_is_offered_no_sign_off() -> None:
+    """None would count: it is started again with a key first."""
+    waits = (zone("awaiting"), zone("awaiting_separate", "evidence: fail", name="b.example"))
+    campaign = CampaignFact(name="autumn", summary=summary(), zones=(*waits, zone("failed")), heeded=False)
+    found = {alarm.code: alarm for alarm in alarms_of(Facts(now=NOW, campaigns=(campaign,)))}
+    first = ('edgeshift abort autumn --reason "REASON"', "edgeshift start FILE --again")
+    assert found["sign-off-waits"].do == found["sign-off-alone"].do == first
+    assert found["sign-off-waits"].text.endswith("no sign-off counts")
+    assert found["sign-off-alone"].text.endswith("no sign-off counts; evidence: fail")
+    assert found.pop("failed").do != first and len(found) == 2
+
+
 @pytest.mark.parametrize("state", ["aborting", "closed"])
 def test_a_campaign_that_ends_asks_nobody_for_a_sign_off(state: str) -> None:
     """Its zones end by themselves."""
