@@ -38,6 +38,7 @@ from edgeshift.messages import (
     PlanWaits,
     ResolvedTargets,
     ResolveTargets,
+    TooLate,
     ZoneAssessment,
 )
 from edgeshift.model.counts import agreed, counted
@@ -98,7 +99,8 @@ class TargetActivities:
                 accounts[zone.account] = account
             unclear |= {zone.id: zone for zone in found.without}
             if too_late and (gone := too_late(self._connections.time_at(client), spec.service.facts)):
-                raise ApplicationError(text_of(gone), type="BadInput", non_retryable=True)
+                late = TooLate(code=gone.code)
+                raise ApplicationError(text_of(gone), late, type="BadInput", non_retryable=True)
         # One that another credential lists with its account has one.
         without = [zone for key, zone in unclear.items() if key not in zones]
         chosen = choose(spec, list(zones.values()), accounts, without)

@@ -40,7 +40,7 @@ from edgeshift.messages.campaign import (
     WaveSummary,
 )
 from edgeshift.messages.carried import CampaignCarried, Retried
-from edgeshift.messages.failures import MissingObject
+from edgeshift.messages.failures import MissingObject, TooLate
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     HELD,
@@ -228,6 +228,7 @@ __all__ = [
     "ToldReading",
     "ToldWrong",
     "ToldZones",
+    "TooLate",
     "Waiting",
     "WaitingAsked",
     "WaitingFound",

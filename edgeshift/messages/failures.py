@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgeshift.messages.base import Message
+from edgeshift.model.reason_codes import ReasonCode
 
 
 class MissingObject(Message):
@@ -11,3 +12,11 @@ class MissingObject(Message):
     """
 
     digest: str = ""
+
+
+class TooLate(Message):
+    """Of a failure of the type ``BadInput``: that it is no mistake in the file, since the area's date is over,
+    by this reason. Failures of earlier versions have none.
+    """
+
+    code: ReasonCode

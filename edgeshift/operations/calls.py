@@ -19,7 +19,7 @@ from temporalio.client import (
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.messages import Answer, MissingObject
+from edgeshift.messages import Answer, MissingObject, TooLate
 from edgeshift.model.failures import hint_of, of_activity
 from edgeshift.operations.errors import (
     BY_EXIT_CODE,
@@ -104,7 +104,7 @@ def of_failure(subject: Subject | str, cause: BaseException | None) -> Operation
     if isinstance(cause, ApplicationError):
         known = of_activity(cause.type)
         kind = BY_EXIT_CODE.get(known.exit) if known else None
-        hint = hint_of(cause.type)
+        hint = _TOO_LATE if _is_too_late(cause) else hint_of(cause.type)
         if isinstance(subject, Subject) and subject.campaign:
             hint = hint.replace("CAMPAIGN", subject.campaign)
         return kind(cause.message, hint) if kind else Failed(f"{subject} failed: {cause.message}", hint)
@@ -113,6 +113,20 @@ def of_failure(subject: Subject | str, cause: BaseException | None) -> Operation
     if isinstance(cause, FailureError):
         return Failed(f"{subject} failed: {cause.message}")
     return Failed(f"{subject} failed: {cause}")
+
+
+_TOO_LATE = (
+    "no other campaign file helps: `edgeshift doctor FILE` compares the date with the service's clock. In a"
+    " rehearsal, set that clock back by `edgeshift up --clock 2023-10-01T00:00:00Z` in a new folder"
+)
+
+
+def _is_too_late(cause: ApplicationError) -> bool:
+    """Whether it failed because nothing can be done any more in its area, whatever the file says."""
+    try:
+        return bool(cause.details and TooLate.model_validate(cause.details[0]))
+    except ValidationError:
+        return False
 
 
 def _innermost(cause: BaseException | None) -> BaseException | None:

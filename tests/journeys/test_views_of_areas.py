@@ -297,13 +297,16 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
 
 
 async def test_a_plan_past_the_removal_date_is_refused(client: Client, tmp_path: Path) -> None:
-    """With that reason, by the service's clock; nothing is sent."""
+    """With that reason, by the service's clock, and a hint that fits; nothing is sent."""
     late = {"clock": "2024-02-01T00:00:00Z"}
     async with scene(
         client, tmp_path, fleet_of(esc_zone("a.example")), begin=False, simulator=late, **ESC
     ) as play:
-        with pytest.raises(BadInput, match="removed on 2024-01-01, and the service says it is 2024-02-01"):
+        gone = "removed on 2024-01-01, and the service says it is 2024-02-01"
+        with pytest.raises(BadInput, match=gone) as refused:
             await operations.assess(play.client, play.archive, play.spec)
+        # It is no mistake in the file.
+        assert "no other campaign file helps" in refused.value.hint and "--clock" in refused.value.hint
         assert await play.journal("esc.set") == []
 
 
