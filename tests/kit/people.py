@@ -43,15 +43,16 @@ class PeopleScene(CampaignScene):
         choice: Choice = Choice.APPROVE,
         by: str | None = None,
         reason: str = "",
+        wave: int | None = None,
     ) -> Answer:
-        """Decide on fingerprints by the campaign's update; where nobody is named, each of the approvers that
-        it takes. The last answer.
+        """Decide on fingerprints by the campaign's update, for all waves or for one; where nobody is named,
+        each of the approvers that it takes. The last answer.
         """
         some, people = tuple(fingerprints), self._deciding(choice, by)
         await self.sign_by_key(some, choice, people, reason)
         at = self.now()
         for person in people:
-            message = CampaignSignOff(choice=choice, fingerprints=some, by=person, reason=reason)
+            message = CampaignSignOff(choice=choice, fingerprints=some, by=person, reason=reason, wave=wave)
             answer: Answer = await self.campaign.execute_update("sign_off", message, result_type=Answer)
             self.signatures += [
                 Signature(by=person, choice=choice.value, digest=fingerprint, at=at) for fingerprint in some

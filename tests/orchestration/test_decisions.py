@@ -65,6 +65,36 @@ async def test_a_reopened_rejection_is_decided_anew(temporal_client: Client, tmp
         await play.check_rules(absent={3, 4})
 
 
+async def test_an_answer_says_of_what_more_approvals_are_needed(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Zones go on by the decision of two people, and others wait: of another fingerprint, or another wave."""
+    fleet = fleet_of(
+        {"name": "a.example", "plan": "pro"},
+        {"name": "b.example", "plan": "pro", "previous_waf": {"owasp": {"sensitivity": "medium"}}},
+        {"name": "c.example", "plan": "pro"},
+        {"name": "d.example", "plan": "pro", "previous_waf": {"owasp": {"action_mode": "block"}}},
+    )
+    how = {"sign_off": {"required": 2}, "waves": [{"zones": 2}], "advance": {"percent": 50}}
+    more = "1 more approval is needed"
+    async with scene(temporal_client, tmp_path, fleet, **how) as play:
+        first = (await play.zone_until("a.example", asks)).fingerprint
+        second = (await play.zone_until("b.example", asks)).fingerprint
+        # With it half of the first wave has ended, and the next one begins.
+        await play.sign([second], Choice.REJECT, by="ann")
+        third = (await play.zone_until("d.example", asks)).fingerprint
+        await play.until(lambda summary: summary.places.get("awaiting") == 3)
+        await play.sign([first], by="ann", wave=0)
+        text = (await play.sign([first], by="bob")).text
+        assert text.endswith(f"; 1 waiting zone goes on; in wave 2, {more}"), text
+        text = (await play.sign([first, third], by="carl")).text
+        assert text.endswith(f"; 1 waiting zone goes on; for 1 of the fingerprints, {more}"), text
+        text = (await play.sign([third], by="ann")).text
+        assert text.endswith("; 1 waiting zone goes on"), text
+        await play.result()
+        await play.check_rules(absent=ABSENT)
+
+
 async def test_a_page_for_approvers_counts_what_it_leaves_out(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,19 +43,27 @@ class Decisions:
         what = counted(len(fingerprints), "fingerprint")
         then = agreed(moved, "ends", "end") if rejects else agreed(moved, "goes on", "go on")
         zones = f"{counted(moved, 'waiting zone')} {then}"
-        needed = "" if rejects else self._still_needed(message, fingerprints)
+        needed = "" if rejects else self._still_needed(message, fingerprints, moved)
         return Answer(text=f"{message.choice.past.capitalize()} {what} ({message.by}); {zones}{needed}")
 
-    def _still_needed(self, message: CampaignSignOff, fingerprints: tuple[str, ...]) -> str:
-        """What the fingerprints lack still, by the one that lacks most."""
+    def _still_needed(self, message: CampaignSignOff, fingerprints: tuple[str, ...], moved: int) -> str:
+        """What the fingerprints lack still, by the one that lacks most. Where that is not said of all that
+        was decided on, it says of what: some go on, which lack nothing.
+        """
         state, now = self._state, workflow.now()
         wave = state.wave if message.wave is None else message.wave
         policy, by = state.start.policy.sign_off, state.start.started_by
-        needed = (
+        needed = [
             still_needed(state.ledger.book.said(fingerprint, wave), policy, by, now)
             for fingerprint in fingerprints
-        )
+        ]
         said = said_to_be_needed(*max(needed))
+        lacking = sum(1 for more, _ in needed if more)
+        if said and lacking < len(fingerprints):
+            said = f"for {lacking:,} of the fingerprints, {said}"
+        elif said and moved:
+            # Those that go on are of waves with decisions of their own.
+            said = f"in wave {wave + 1}, {said}"
         return f"; {said}" if said else ""
 
     def _rule(self, verb: RulingVerb, message: CampaignSignOff, fingerprints: tuple[str, ...]) -> None:
