@@ -17,6 +17,7 @@ from edgeshift.views.approval_file import write_approval
 from edgeshift.views.report_data import as_json as report_json
 from edgeshift.views.report_file import gather_report, write_report
 from edgeshift.views.report_source import Source
+from edgeshift.views.words import targets
 
 __all__ = ["report", "write_report"]
 
@@ -74,7 +75,8 @@ def report(
             return await write_report(client, shell.archive(), campaign, path, csv, roots=roots)
 
     source = run(write(), waiting="gathering the report")
-    written = f"{path} ({counted(len(source.rows), 'zone')})" + (f" and {csv}" if csv else "")
+    # Of an area whose targets are others than zones, such as accounts, there may be fewer of them.
+    written = f"{path} ({targets(len(source.rows), source.summary.area)})" + (f" and {csv}" if csv else "")
     shell.console.print(Text(f"written: {written}"), soft_wrap=True)
 
 

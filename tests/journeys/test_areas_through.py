@@ -99,6 +99,8 @@ def test_a_campaign_goes_from_its_file_to_its_report(place: Place, journey: Jour
     assert journey.told in history and "ada agreed to what was sent" in history
     report = place.json("report", name)
     assert report["summary"]["places"] == {"settled": 1}
+    written = place.ok("report", name, "--out", f"{area}.html")
+    assert ("(1 scope)" if journey.area is Area.ESC else "(1 zone)") in written
 
 
 def calls(place: Place) -> list[str]:
