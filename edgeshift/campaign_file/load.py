@@ -144,10 +144,26 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
     found += [(where, said) for where, said in as_written(parsed.value) if where not in complained]
     if spec is not None:
         found += new_mistakes(spec)
+    else:
+        found += _beside(parsed.value, {where[0] for where, _ in found if where})
     if found or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
         raise CampaignFileError(path, mistakes)
     return spec
+
+
+def _beside(value: dict[str, Any], wrong: set[str | int]) -> Iterator[tuple[Where, str]]:
+    """What a new file may not have in its other parts, where those in ``wrong`` are not right by the model:
+    nobody should hear of it only once these are corrected. Nothing where the rest is no campaign by itself.
+    """
+    if "area" in wrong:
+        return
+    rest = {"name": "a", "targets": {"all": True}} | {key: value[key] for key in value if key not in wrong}
+    try:
+        spec = CampaignSpec.model_validate(rest)
+    except ValidationError:
+        return
+    yield from ((where, said) for where, said in new_mistakes(spec) if where[0] not in wrong)
 
 
 def shown(where: Where) -> str:

@@ -10,11 +10,23 @@ import pytest
 from ruamel.yaml import YAML
 
 from edgeshift.authority.loading import RootsError, load_roots
-from edgeshift.campaign_file.load import parse_campaign
+from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
 from edgeshift.campaign_file.options import as_yaml
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import CAMPAIGN_NAME
 from tests.rules.test_campaign_file import SMALL, only
+
+
+def test_it_is_told_with_what_no_file_may_have() -> None:
+    """Nobody corrects one mistake and hears of the next one only then, but for those of one part."""
+    text = "windw: 9\nadvance: {percent: 0}\nsweep: 0s\nwaves: [{name: rest, zones: 3}]\n"
+    with pytest.raises(CampaignFileError) as refused:
+        parse_campaign(f"name: A\ntargets: {{all: true}}\n{text}")
+    told = [mistake.field for mistake in refused.value.mistakes]
+    assert told == ["name", "windw", "advance.percent", "sweep", "waves[0].name"]
+    with pytest.raises(CampaignFileError) as refused:
+        parse_campaign(f"{SMALL}area: cdn\nsweep: 0s\n")
+    assert [mistake.field for mistake in refused.value.mistakes] == ["area"]
 
 
 @pytest.mark.parametrize(
