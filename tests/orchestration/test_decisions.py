@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -75,7 +76,7 @@ async def test_an_answer_says_of_what_more_approvals_are_needed(
         {"name": "c.example", "plan": "pro"},
         {"name": "d.example", "plan": "pro", "previous_waf": {"owasp": {"action_mode": "block"}}},
     )
-    how = {"sign_off": {"required": 2}, "waves": [{"zones": 2}], "advance": {"percent": 50}}
+    how: dict[str, Any] = {"sign_off": {"required": 2}, "waves": [{"zones": 2}], "advance": {"percent": 50}}
     more = "1 more approval is needed"
     async with scene(temporal_client, tmp_path, fleet, **how) as play:
         first = (await play.zone_until("a.example", asks)).fingerprint
