@@ -9,6 +9,7 @@ import json
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -221,15 +222,39 @@ def test_screens_say_where_nothing_is_signed(stack: Place) -> None:
     """Of a campaign whose signed start is gone from the archive; not of one that has it."""
     name = "elsewhere"
     assert UNHEEDED.split(":")[0] not in stack.ok("status", name)
-    kept = Path(stack.stack["archive"].removeprefix("file://")) / "signed" / name / "start"
-    away = kept.with_name("away")
-    kept.rename(away)
-    try:
+    with without_its_start(stack, name):
         assert UNHEEDED.split(":")[0] in stack.ok("status", name)
         assert stack.json("status", name)["note"] == UNHEEDED
         assert stack.json("report", name)["note"] == UNHEEDED
         stack.ok("report", name, "--out", "report.html")
         assert UNHEEDED.split(":")[0] in (stack.folder / "report.html").read_text()
+
+
+@pytest.mark.stack(30)
+def test_alarms_say_what_to_do_first_where_nothing_is_signed(stack: Place) -> None:
+    """No sign-off of such a campaign is offered, for none would count."""
+    name = "begun"
+    stack.ok("start", stack.campaign(name, "include: [shop-3.example]"), "--yes")
+    stack.until(name, lambda places: places.get("awaiting", 0) == 1)
+
+    def offered() -> list[str]:
+        found = json.loads(stack.run("alarms", name, "--json").out)["alarms"]
+        (waits,) = (alarm for alarm in found if alarm["code"] == "sign-off-waits")
+        return [" ".join(command.split()[:3]) for command in waits["do"]]
+
+    assert offered() == ["edgeshift sign-off approve", "edgeshift sign-off reject"]
+    with without_its_start(stack, name):
+        assert offered() == [f"edgeshift abort {name}", "edgeshift start FILE"]
+
+
+@contextmanager
+def without_its_start(place: Place, name: str) -> Iterator[None]:
+    """While the signed start of a campaign is gone from the archive."""
+    kept = Path(place.stack["archive"].removeprefix("file://")) / "signed" / name / "start"
+    away = kept.with_name("away")
+    kept.rename(away)
+    try:
+        yield
     finally:
         away.rename(kept)
 
