@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,7 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
     (``signers``, ``revoked``). Raises RootsError.
     """
     try:
-        found = YAML(typ="safe", pure=True).load(text)
+        found = _document(text)
     except NO_YAML as why:
         raise RootsError(not_yaml(path, why)) from None
     try:
@@ -124,6 +124,15 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
             " add a line for each person, or take them out"
         )
     return Roots(file, signers, str(path))
+
+
+@lru_cache(maxsize=4)
+def _document(text: str) -> object:
+    """What the text says, for reading alone: a process has the same roots in several places, and to parse
+    them takes longer than all that is judged by them.
+    """
+    found: object = YAML(typ="safe", pure=True).load(text)
+    return found
 
 
 NO_YAML = (YAMLError, ValueError, KeyError, IndexError, OverflowError, RecursionError)

@@ -18,7 +18,7 @@ from edgeshift.runtime.temporal import connect, of_campaign
 from tests.journeys.cli_kit import Place, running_stack
 from tests.kit.foreign import sealed
 
-pytestmark = [pytest.mark.stack(35), pytest.mark.embedded, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.stack(35), pytest.mark.embedded, pytest.mark.timeout(900), pytest.mark.long]
 
 SEALED, ODD = "campaign/sealed", "campaign/odd"
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.journeys.cli_kit import Place, running_stack
 
-pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 HANDS = "is in the hands of campaign one"
 FLEET = """\

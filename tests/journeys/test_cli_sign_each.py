@@ -14,7 +14,7 @@ import pytest
 from edgeshift.cli.shell import Shell
 from tests.journeys.cli_kit import Place, in_process, running_stack
 
-pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 NOISY = "traffic: {requests_per_minute: 600, false_positives: [{kind: rich_text, path: /save, per_hour: 60}]}"
 EDITORS = [f"editor-{number}.example" for number in range(1, 6)]

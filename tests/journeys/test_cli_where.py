@@ -17,7 +17,7 @@ from edgeshift.stores.archive import Archive
 from edgeshift.stores.identity import identity_of
 from tests.journeys.cli_kit import Place, in_process, running_stack
 
-pytestmark = [pytest.mark.stack(40), pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(40), pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 OTHER = "campaign main keeps its documents in another archive ("
 

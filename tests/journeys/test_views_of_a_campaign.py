@@ -27,7 +27,7 @@ from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.journeys.cli_kit import counts, ran_by, sees_worker
 from tests.kit.stack_file import without_rehearsed
 
-pytestmark = [pytest.mark.stack(75), pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(75), pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 CLI = [sys.executable, "-m", "edgeshift.cli.main"]
 LOOKS = 1.0

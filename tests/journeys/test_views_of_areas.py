@@ -32,7 +32,7 @@ from edgeshift.views.timeline import build_timeline
 from tests.kit import BUCKET, Scene, fleet_of, scene
 from tests.kit.queue import on_queue
 
-pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack(25), pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 ESC: dict[str, Any] = {
     "area": "esc",

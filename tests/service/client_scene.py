@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from edgeshift.http.tls import tls_context
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.unpaced import Unpaced
@@ -87,7 +88,7 @@ class Scene:
         )
 
     async def control(self, method: str, path: str, document: Any = None) -> Any:
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(verify=tls_context(None)) as http:
             answer = await http.request(method, f"{self.simulator.control_url}{path}", json=document)
             assert answer.is_success, answer.text
             return answer.json() if answer.content else None

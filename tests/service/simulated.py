@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from edgeshift.http.tls import tls_context
 from edgeshift.testbed.simulator.fleet_file import (
     Credential,
     FirewallRule,
@@ -163,7 +164,7 @@ async def simulated(
     served = fleet or a_fleet()
     async with (
         running(served, data, options=SimulatorOptions.model_validate(chosen), clock=time) as server,
-        httpx.AsyncClient(timeout=10, trust_env=False) as http,
+        httpx.AsyncClient(timeout=10, trust_env=False, verify=tls_context(None)) as http,
     ):
         yield Caller(server, served, http)
 
@@ -179,7 +180,7 @@ async def in_process(
     served = fleet or a_fleet()
     app = create_app(served, data, SimulatorOptions.model_validate(chosen), time)
     try:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), verify=False) as http:
             # Nobody listens at these ports.
             yield Caller(RunningSimulator("127.0.0.1", 0, 0, app.state.simulator), served, http)
     finally:

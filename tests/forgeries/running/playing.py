@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from temporalio.client import Client
@@ -142,7 +143,13 @@ async def _named(tried: Tried, area: str) -> AsyncIterator[None]:
     try:
         yield
     except Exception as why:
-        tried.held_up.append(f"{area}: {type(why).__name__}: {why}"[:500])
+        tried.held_up.append(f"{area}: {type(why).__name__}: {why}"[:400] + f" ({_asked_at(why)})")
+
+
+def _asked_at(why: Exception) -> str:
+    """The last lines of these tests that the error came through: that a call ran out does not say which."""
+    frames = [frame for frame in extract_tb(why.__traceback__) if "/tests/" in frame.filename]
+    return " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[:-4:-1])
 
 
 async def _ended_early(
