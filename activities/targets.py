@@ -19,9 +19,11 @@ from activities.boundary import (
     refuse_held,
 )
 from activities.change.area_work import AreaWork
+from activities.change.intent_records import now_of
 from activities.circuit import HeldCallActivities
 from activities.connections import Connections
 from activities.naming import some_of
+from activities.proof.listed_targets import ListedTargets
 from activities.zone_lists import WithoutAccount, listed_by_all
 from edgeshift.areas import area_of
 from edgeshift.campaign.callers import callers_of
@@ -53,6 +55,7 @@ from edgeshift.stores.documents import (
     AssessedTargets,
     FrozenTargets,
     PlannedReadings,
+    TargetsListed,
     get_document,
     put_document,
 )
@@ -81,6 +84,7 @@ class TargetActivities:
         self._connections = connections
         self._work = work
         self._waiting = waiting
+        self._lists = ListedTargets(connections.records)
 
     @activity.defn(name="resolve_targets")
     @named_failures
@@ -105,12 +109,16 @@ class TargetActivities:
         without = [zone for key, zone in unclear.items() if key not in zones]
         chosen = choose(spec, list(zones.values()), accounts, without)
         chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
-        return await self._freeze(message.spec, freeze(chosen, {}, spec.waves))
+        return await self._freeze(message.spec, freeze(chosen, {}, spec.waves), listed=True)
 
-    async def _freeze(self, spec_digest: str, targets: list[Target]) -> ResolvedTargets:
+    async def _freeze(self, spec_digest: str, targets: list[Target], *, listed: bool) -> ResolvedTargets:
+        """``listed``: whether the targets are what the service has listed, and not what a message says."""
         spec = await self._connections.spec(spec_digest)
         frozen = FrozenTargets(tuple(targets))
         digest = await put_document(self._connections.archive, frozen, verify=True)
+        if listed:
+            said = TargetsListed(at=now_of(self._connections), count=len(targets))
+            await self._lists.record(spec_digest, digest, said)
         return ResolvedTargets(
             targets=digest,
             count=len(targets),
@@ -219,6 +227,9 @@ class TargetActivities:
     async def merge(self, message: MergeAssessment) -> AssessmentResult:
         """One report out of the batches', and the targets anew with canaries of every shape. It waits as
         ``assess`` does where calls are stopped.
+
+        Whoever reaches Temporal names any list and any reports. So the new list has a worker's record only
+        where the one that it is made of has one: the reports decide on the order alone.
         """
         spec = await self._connections.spec(message.spec)
         lines: list[ZoneAssessment] = []
@@ -228,7 +239,8 @@ class TargetActivities:
         lines = one_each(lines, targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         ordered = freeze([target.zone for target in targets], shapes, spec.waves)
-        frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered))
+        listed = await self._lists.have(message.spec, message.targets)
+        frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered, listed=listed))
         places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
         moved = [
             line.model_copy(update={"index": places[line.zone.id][0], "wave": places[line.zone.id][1]})

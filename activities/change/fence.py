@@ -30,7 +30,8 @@ from activities.change.permits import NO_ATTEMPT, NO_PERMIT, is_counted, is_name
 from activities.change.rollbacks import settled_before
 from activities.change.step_time import StepTime
 from activities.connections import Connections
-from activities.proof.authority import NotLetByRoots, NotSigned, RootsUnreadable, Targets
+from activities.proof.authority import NotLetByRoots, NotSigned, RootsUnreadable
+from activities.proof.listed_targets import Targets
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.service_api import ServiceError

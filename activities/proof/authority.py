@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from activities.proof.commit_caps import CommitCaps
 from activities.proof.evidence_at_the_door import evidence_passes
+from activities.proof.listed_targets import ListedTargets, Targets
 from activities.proof.records import WorkerRecords
 from edgeshift.authority.door import Asked, Earlier, agreed_then, begun_again, decided, halted, rejects
 from edgeshift.authority.last_start import last_start_of
@@ -26,7 +27,6 @@ from edgeshift.authority.starts import (
     starts_alike,
     starts_by_file,
     starts_then,
-    target_foreign,
     target_refused,
 )
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
@@ -38,9 +38,6 @@ from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import Intent, intents_at
-
-Targets = Callable[[str], Awaitable[Sequence[Target]]]
-"""The frozen list with a digest."""
 
 Specs = Callable[[str], Awaitable[CampaignSpec]]
 """The specification with a digest, its durations scaled."""
@@ -117,6 +114,7 @@ class Authority:
         self._records = SignedRecords(archive)
         self._recorded = recorded or WorkerRecords(roots, archive, SystemClock())
         self._caps = CommitCaps(archive, self._recorded)
+        self._lists = ListedTargets(self._recorded)
         self._passed: OrderedDict[_Shown, None] = OrderedDict()
 
     def refuses_service(self, spec: CampaignSpec) -> str | None:
@@ -141,11 +139,7 @@ class Authority:
         if not (roots and roots.signed):
             return None
         found = start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
-        if isinstance(found, str):
-            return found
-        assert isinstance(found.statement, StartStatement)
-        targets = await frozen(found.statement.targets)
-        return target_foreign(start, spec, found.statement, targets)
+        return found if isinstance(found, str) else await self._lists.foreign(start, spec, found, frozen)
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
         """A campaign's policy, made no weaker than what is asked for at the door; as it is where the roots
@@ -261,9 +255,7 @@ class Authority:
         asked = replace(asked, alike=starts_alike(found, starts), by_file=starts_by_file(found, starts))
         if earlier is not None:
             asked = replace(asked, earlier=earlier)
-        assert isinstance(found.statement, StartStatement)
-        targets = await frozen(found.statement.targets)
-        if why := target_foreign(start, spec, found.statement, targets):
+        if why := await self._lists.foreign(start, spec, found, frozen):
             raise NotSigned(why)
         words, damaged = await self._named(self._records.words(spec.name))
         word = last_word(words, found, roots, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 
-from activities.proof.authority import Targets
+from activities.proof.listed_targets import Targets
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.starts import campaign_refused, target_refused

@@ -117,6 +117,15 @@ class WorkerRecords:
             return None
         return decoded(model, data, key)
 
+    async def counting(self, key: str) -> bytes | None:
+        """The bytes of the record of this name where it counts, else None. Raises ArchiveError."""
+        data = await self._archive.get_named(key)
+        return data if data is not None and await self.counts(key, data) else None
+
+    async def counts(self, key: str, data: bytes) -> bool:
+        """Whether a record that was read before counts now. Raises ArchiveError."""
+        return await self._refused(key, data, forgiving=False) is None
+
     async def each(self, model: type[Model], prefix: str) -> AsyncIterator[tuple[str, Model | ArchiveError]]:
         """The records under a prefix that count, also where their keys were revoked since, in no order; in
         the place of one that cannot be read now, why. Each by itself: what is another thing holds no other

@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.proof.authority import Authority, NotSigned, Specs, Targets
+from activities.proof.authority import Authority, NotSigned, Specs
 from activities.proof.begun_targets import BegunTargets
+from activities.proof.listed_targets import Targets
 from edgeshift.authority.records import Flooded, SignedRecords, may_have_results
 from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import ResultStatement

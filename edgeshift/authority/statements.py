@@ -20,9 +20,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    model_serializer,
 )
 
 from edgeshift.authority.sshsig import BadSignature, PublicKey, verify
@@ -83,7 +85,9 @@ class WaveSaid(BaseModel):
 
 class StartStatement(Statement):
     """That a campaign begins: with this specification and these targets (digests in the archive), in these
-    waves.
+    waves. ``listed``: it counts only where a worker has recorded that it made the targets, for this
+    specification, of what the service listed. A start of an earlier version does not say it, and is written
+    without it.
     """
 
     kind: Literal["start"] = "start"
@@ -91,6 +95,14 @@ class StartStatement(Statement):
     targets: Digest
     count: Annotated[int, Field(ge=0)]
     waves: tuple[WaveSaid, ...]
+    listed: bool = False
+
+    @model_serializer(mode="wrap")
+    def _as_signed(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = written(self)
+        if not self.listed:
+            found.pop("listed", None)
+        return found
 
 
 class DecisionStatement(Statement):

@@ -277,6 +277,7 @@ async def start_campaign(
         archive=await identity_of(archive),
     )
     if pen is not None:
+        await pen.refuse_unlisted(archive, start)
         # Whoever signs takes their time, and a signed start stops one that has begun meanwhile.
         await pen.start(start, spec, still=lambda: refuse_if_started(client, spec.name, again=again))
     await launch(client, start)

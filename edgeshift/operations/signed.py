@@ -32,6 +32,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.errors import NotBegun, Refused, StartNotKnown
 from edgeshift.operations.hands import Drafts, Hand, SignsNow
+from edgeshift.operations.listed import refuse_unlisted
 from edgeshift.stores.archive import Archive, ArchiveError
 
 STANDS = timedelta(days=366)
@@ -130,12 +131,16 @@ class Pen:
                 f" from {later.statement.issued:%Y-%m-%d %H:%M} UTC on it would stop this one",
                 "start it after that, or under another name",
             )
-        said = dated_last(about, starts, self._roots)
+        said = {**dated_last(about, starts, self._roots), "listed": True}
         waves = tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in start.waves)
         return await self._put(
             StartStatement(**said, spec=start.spec, targets=start.targets, count=start.count, waves=waves),
             still,
         )
+
+    async def refuse_unlisted(self, archive: Archive, start: CampaignStart) -> None:
+        """Raises Refused where no worker has recorded the targets of a start: it could never count."""
+        await refuse_unlisted(archive, start.spec, start.targets, self._roots)
 
     async def proposal(
         self,

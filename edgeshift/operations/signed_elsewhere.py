@@ -63,4 +63,4 @@ def differences(one: Statement, other: Statement) -> list[str]:
     if type(one) is not type(other):
         return ["kind"]
     ours, theirs = one.model_dump(exclude=anew), other.model_dump(exclude=anew)
-    return [field for field, value in ours.items() if theirs[field] != value]
+    return [field for field in ours | theirs if ours.get(field) != theirs.get(field)]

@@ -12,6 +12,7 @@ ROOTS = "edgeshift/authority/roots.py"
 WAYS = "activities/ways.py"
 AUTHORITY = "activities/proof/authority.py"
 FENCE = "activities/change/fence.py"
+LISTS = "activities/proof/listed_targets.py"
 CAPS = "activities/proof/commit_caps.py"
 EVIDENCE = "edgeshift/areas/waf/evidence_again.py"
 PROBE = "edgeshift/areas/esc/evidence_again.py"
@@ -252,9 +253,9 @@ AT_THE_DOOR = (
         12,
         [
             Edit(
-                AUTHORITY,
-                "        if why := target_foreign(start, spec, found.statement, targets):\n",
-                "        why = target_foreign(start, spec, found.statement, targets)\n"
+                LISTS,
+                "        if why := target_foreign(start, spec, statement, targets):\n",
+                "        why = target_foreign(start, spec, statement, targets)\n"
                 "        if why and not found:\n",
             )
         ],

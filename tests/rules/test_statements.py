@@ -42,6 +42,7 @@ ABOUT: dict[str, Any] = {
 START = StartStatement(
     **ABOUT, spec="a" * 64, targets="b" * 64, count=3, waves=(WaveSaid(name="all", first=0, end=3),)
 )
+LISTED = START.model_copy(update={"listed": True})
 DECISION = DecisionStatement(
     **ABOUT,
     start=START.digest,
@@ -78,14 +79,14 @@ ROOTS = Roots(
 )
 
 
-@pytest.mark.parametrize("statement", [START, DECISION])
+@pytest.mark.parametrize("statement", [START, LISTED, DECISION])
 def test_a_statement_is_read_back_as_it_was_signed(statement: Statement) -> None:
     """With the key that signed it."""
     found = signed(statement)
     assert found.statement == statement and found.key == KEY.public and found.digest == statement.digest
 
 
-@pytest.mark.parametrize("statement", [START, DECISION])
+@pytest.mark.parametrize("statement", [START, LISTED, DECISION])
 def test_no_field_of_a_statement_can_be_changed(statement: Statement) -> None:
     """Each taken from another statement, left out, or added: the signature is none of it."""
     sealed_ = json.loads(sealed(statement, KEY.sign(statement.bytes)))
@@ -103,6 +104,16 @@ def test_no_field_of_a_statement_can_be_changed(statement: Statement) -> None:
             opened(canonical_bytes({**sealed_, "statement": less}))
     with pytest.raises(BadStatement):
         opened(canonical_bytes({**sealed_, "statement": {**fields, "more": 1}}))
+
+
+def test_a_start_of_an_earlier_version_is_what_it_was() -> None:
+    """It says nothing of who made its list, and its bytes have no such field: nobody can add or take it."""
+    assert b"listed" not in START.bytes and json.loads(LISTED.bytes)["listed"] is True
+    for one in (START, LISTED):
+        assert {**json.loads(one.bytes), "listed": True} == json.loads(LISTED.bytes)
+    plain = {**json.loads(START.bytes), "listed": False}
+    with pytest.raises(BadStatement):
+        opened(canonical_bytes({"statement": plain, "signature": KEY.sign(canonical_bytes(plain))}))
 
 
 def test_a_statement_that_is_written_otherwise_than_it_is_read_is_none() -> None:

@@ -33,6 +33,7 @@ from edgeshift.stores.documents import (
     Snapshot,
     SnapshotTaken,
     TargetCalls,
+    TargetsListed,
     Unproven,
 )
 from edgeshift.stores.documents.areas.esc import EscRecord, ProbedProposal
@@ -304,6 +305,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
         },
     ),
     (FrozenTargets((Target(zone=ZONE, wave=1),)), FrozenTargets, [{"zone": ZONE_JSON, "wave": 1}]),
+    (TargetsListed(at=AT, count=3), TargetsListed, {"at": AT_TEXT, "count": 3}),
     (CoveredZones((ZONE,)), CoveredZones, [ZONE_JSON]),
     (PlannedReadings(("0" * 64, "")), PlannedReadings, ["0" * 64, ""]),
     (

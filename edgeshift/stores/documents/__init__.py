@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         FrozenTargets,
         PlannedReading,
         PlannedReadings,
+        TargetsListed,
+        listed_key,
     )
     from edgeshift.stores.documents.unproven import Unproven, unproven_key, unproven_there
 
@@ -78,6 +80,7 @@ __all__ = [
     "Snapshot",
     "SnapshotTaken",
     "TargetCalls",
+    "TargetsListed",
     "Unproven",
     "WatchedRecord",
     "ZoneRecord",
@@ -92,6 +95,7 @@ __all__ = [
     "get_record",
     "intent_key",
     "intents_at",
+    "listed_key",
     "put_document",
     "put_proposal",
     "snapshot_digest",
@@ -127,7 +131,15 @@ _NAMES = {
     ),
     "rulings": ("RulingRecord",),
     "snapshots": ("Snapshot", "SnapshotTaken", "snapshot_digest", "snapshot_key"),
-    "targets": ("AssessedTargets", "CoveredZones", "FrozenTargets", "PlannedReading", "PlannedReadings"),
+    "targets": (
+        "AssessedTargets",
+        "CoveredZones",
+        "FrozenTargets",
+        "PlannedReading",
+        "PlannedReadings",
+        "TargetsListed",
+        "listed_key",
+    ),
     "unproven": ("Unproven", "unproven_key", "unproven_there"),
 }
 """What each module has that is found here, loaded when it is first asked for."""

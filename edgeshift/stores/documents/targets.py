@@ -19,6 +19,23 @@ class FrozenTargets(RootModel[tuple[Target, ...]]):
     model_config = ConfigDict(frozen=True)
 
 
+class TargetsListed(Document):
+    """``listed/<specification>/<targets>``: a worker has made the list with the one digest, for the
+    specification with the other, of what the service listed. ``at``: when; ``count``: of the targets. Where
+    such a record counts no more, a plan that comes to the same list adds one beside it (``TARGETS-…``).
+
+    Written by ``resolve_targets`` and ``merge_assessment``; read before a change by a start that says so.
+    """
+
+    at: Moment
+    count: int
+
+
+def listed_key(spec: str, targets: str) -> str:
+    """The archive's name of it."""
+    return f"listed/{spec}/{targets}"
+
+
 class CoveredZones(RootModel[tuple[Zone, ...]]):
     """An object: the zones of an account, by identifier, as they were listed when the account was read.
 
