@@ -65,6 +65,15 @@ async def test_one_is_found_by_whatever_file_the_campaign_is_started_again(
         assert await binding(await restarted(before, **sign_off)) == "grace"
 
 
+async def test_one_whose_author_has_approved_since_is_found(tmp_path: Path) -> None:
+    """It binds until the zone is reopened."""
+    async with guarded(tmp_path) as before:
+        await before.begin(issued=ago(hours=1))
+        await before.approve_alike("grace", choice=Choice.REJECT, issued=ago(minutes=30))
+        await before.approve_alike("grace", issued=ago(minutes=20))
+        assert await binding(await restarted(before, valid_for=timedelta(days=3))) == "grace"
+
+
 async def test_one_of_a_wave_is_found_once_the_waves_are_others(tmp_path: Path) -> None:
     """The zone was in the wave that was rejected, and is in another one by now."""
     async with guarded(tmp_path) as found:
