@@ -13,6 +13,7 @@ from activities.effects import Effects
 from activities.kept import Kept
 from activities.proof.authority import Authority, NotSigned, RootsUnreadable
 from activities.proof.records import WorkerRecords
+from activities.proof.rejections import SignedRejections
 from activities.proof.results import Results
 from activities.proof.signed_starts import SignedStarts
 from activities.reminders import was_reset
@@ -77,6 +78,7 @@ class Connections:
         self.authority = Authority(roots, archive, self.records)
         self.results = Results(self.authority, archive, clock, self.spec, self.targets, pen)
         self.starts = SignedStarts(self.authority, archive, clock, self.spec)
+        self.rejections = SignedRejections(self.authority, archive, clock, self.spec, self.targets)
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)

@@ -22,9 +22,9 @@ from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
 from activities.looks import Looks, attempt_of, described
-from activities.readings import planned_reading
-from activities.rulings import rejected_digests
-from edgeshift.areas import AREAS
+from activities.readings import is_fresh, planned_reading
+from activities.rulings import ends_by_the_book, rejected_digests
+from edgeshift.areas import AREAS, area_of
 from edgeshift.messages import (
     OUTLIVED,
     AskingZone,
@@ -34,6 +34,7 @@ from edgeshift.messages import (
     Expire,
     GoOn,
     PermitGrant,
+    Prepared,
     Revoke,
     Ruling,
     StartedZones,
@@ -46,7 +47,7 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.messages.base import LONGEST_TEXT
-from edgeshift.model.fleet import Area, Target, migration_id
+from edgeshift.model.fleet import Area, Plan, Target, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, is_missing, memo_of, of_campaign
@@ -157,10 +158,12 @@ class ZoneActivities:
             rejected=rejected,
             archive=start.archive,
         )
-        planned = None
-        if message.attempt == 1:
-            planned = await planned_reading(self._connections, start, index, zone)
-            message = message.model_copy(update={"planned": planned and planned.prepared})
+        planned, stands = None, tuple[str, ...]()
+        if message.attempt == 1 and (read := await planned_reading(self._connections, start, index, zone)):
+            planned = read if await is_fresh(self._connections, start, read) else None
+            stands = await self._refused_at_the_door(message, read.prepared)
+            update = {"planned": planned and planned.prepared, "rejected": (*rejected, *stands)}
+            message = message.model_copy(update=update)
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
         # The campaign's first run, by which results are known also where it was reset since.
@@ -201,7 +204,7 @@ class ZoneActivities:
                     await self._refuse_when_gone(batch)
                     if index not in batch.reopened:
                         found = await self._rejected(batch, zone.id)
-                        message = message.model_copy(update={"rejected": found})
+                        message = message.model_copy(update={"rejected": (*found, *stands)})
                     if planned and not _is_since(planned.read_at, holder):
                         # What was read of the zone is from before it was worked on, or from meanwhile.
                         message = message.model_copy(update={"planned": None})
@@ -239,6 +242,16 @@ class ZoneActivities:
         """
         known = await rejected_digests(self._connections.archive, batch.campaign, zone)
         return known.get(zone, ())[-MOST_REJECTED:]
+
+    async def _refused_at_the_door(self, start: ZoneStart, read: Prepared) -> tuple[str, ...]:
+        """The digest of what the plan has read of a zone, where the door would hold a rejection of before
+        against it, and the campaign does not end it by that, or only once it has been validated.
+        """
+        if await self._connections.rejections.of(start, read) is None:
+            return ()
+        validates = area_of(start.area).validates and start.target.zone.plan is Plan.ENTERPRISE
+        by_itself = await ends_by_the_book(self._connections.archive, start, read.fingerprint)
+        return () if by_itself and not validates else (read.digest,)
 
     async def _refuse_when_gone(self, batch: StartZones) -> None:
         """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is

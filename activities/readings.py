@@ -33,9 +33,7 @@ async def keep_reading(
 async def planned_reading(
     connections: Connections, start: CampaignStart, index: int, zone: Zone
 ) -> PlannedReading | None:
-    """The reading that a zone of the campaign begins with, by the plan; None where it has none, or one that
-    is too old, or that cannot be read.
-    """
+    """The plan's reading of a zone, however old; None where it has none, or one that cannot be read."""
     if not start.readings:
         return None
     try:
@@ -45,7 +43,10 @@ async def planned_reading(
         found = await get_document(connections.archive, PlannedReading, digest)
     except (ArchiveError, IndexError):
         return None
+    return found if (found.zone, found.area) == (zone, start.area) else None
+
+
+async def is_fresh(connections: Connections, start: CampaignStart, found: PlannedReading) -> bool:
+    """Whether a zone of the campaign begins with this reading, by its age."""
     fresh = (await connections.spec(start.spec)).plan.fresh
-    if (found.zone, found.area) != (zone, start.area) or connections.clock.now() - found.read_at > fresh:
-        return None
-    return found
+    return connections.clock.now() - found.read_at <= fresh

@@ -29,6 +29,7 @@ from edgeshift.messages import (
     RecordRejection,
     RecordRulings,
     RulingNote,
+    ZoneStart,
 )
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.archive import Archive, ArchiveCorrupt
@@ -176,3 +177,13 @@ async def rejected_digests(archive: Archive, campaign: str, zone: str = "") -> d
     keys = [key async for key in archive.list(zones_prefix(campaign, zone))]
     found = {one: standing(entries) for one, entries in by_subject(keys).items()}
     return {one: tuple(dict.fromkeys(entry.about for entry in entries)) for one, entries in found.items()}
+
+
+async def ends_by_the_book(archive: Archive, start: ZoneStart, fingerprint: str) -> bool:
+    """Whether a campaign has from its earlier runs a rejection of this fingerprint that ends the zone: for
+    its wave or all, by somebody whom its file lists. Raises ArchiveError.
+    """
+    prefix, about = fingerprints_prefix(start.campaign, fingerprint), {EVERYTHING, str(start.target.wave)}
+    entries = by_subject([key async for key in archive.list(prefix)]).get(fingerprint, [])
+    listed = {short(name) for name in start.policy.sign_off.approvers}
+    return any(entry.about in about and (not listed or entry.person in listed) for entry in standing(entries))

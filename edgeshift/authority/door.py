@@ -150,39 +150,11 @@ def decided(
         return f"attempt {asked.attempt} has sent it, and was seen to its end"
     used_until = max(used.values(), default=None)
     policy = roots.policy_for(asked.spec.sign_off)
-    counted, passed_over = list[Attested](), dict[str, str]()
-    # Of each person, why the latest of what they signed does not count is told.
-    for said in sorted(decisions, key=lambda one: one.statement.issued):
-        statement = said.statement
-        if not isinstance(statement, DecisionStatement):
-            continue
-        if not _is_about(asked, statement, start):
-            if why := _about_else(asked, statement, start):
-                passed_over[statement.by] = why
-            continue
-        # Whoever rejected it under another file is not asked whether this one lists them still.
-        listed = statement.start in {start.digest, *asked.by_file} or not rejects(said)
-        if listed and policy.approvers and statement.by not in policy.approvers:
-            passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
-            continue
-        # What was rejected stays so, also when the key of whoever rejected it serves no more or was revoked.
-        known, at = (roots.lasting, statement.issued) if rejects(said) else (roots, now)
-        if why := known.refuses(said, Role.APPROVER, at, asked.target.zone.account):
-            passed_over[statement.by] = why
-        else:
-            counted.append(said)
-    reopened = [
-        said
-        for said in agains
-        if isinstance(said.statement, AgainStatement)
-        and said.statement.voids(asked.target.zone.id)
-        and _is_here(said.statement, start)
-        and _refuses_again(said, asked, roots, now) is None
-    ]
+    counted, passed_over = _counted(asked, start, decisions, roots, now)
+    reopened = _reopened(asked, start, agains, roots, now)
     rejections = [said for said in counted if rejects(said)]
-    for rejection in rejections:
-        if not any(is_after(again, rejection) for again in reopened):
-            return f"{rejection.statement.by} rejected it"
+    if (binding := _binding(rejections, reopened)) is not None:
+        return f"{binding.statement.by} rejected it"
     # Decided anew: what was signed before a rejected zone was reopened does not count, whoever signed it.
     since = max(
         (as_of(again) for again in reopened if any(is_after(again, one) for one in rejections)), default=None
@@ -213,6 +185,74 @@ def decided(
             passed_over[one[0]] = f"{one[0]} started the campaign (four eyes)"
     said_of = "".join(f"; {why}" for _, why in sorted(passed_over.items()))
     return f"{len(found)} of {policy.required} needed people have signed exactly this{said_of}"
+
+
+def rejected_by(
+    asked: Asked,
+    start: Attested,
+    decisions: Iterable[Attested],
+    agains: Iterable[Attested],
+    roots: Roots,
+    now: datetime,
+) -> Attested | None:
+    """The rejection by which ``decided`` refuses a step, whoever has approved it; or None."""
+    if asked.step in UNSIGNED:
+        return None
+    counted, _ = _counted(asked, start, decisions, roots, now)
+    rejections = [said for said in counted if rejects(said)]
+    return _binding(rejections, _reopened(asked, start, agains, roots, now))
+
+
+def _binding(rejections: Iterable[Attested], reopened: Sequence[Attested]) -> Attested | None:
+    """The first of the rejections that nobody has reopened since; or None."""
+    for rejection in rejections:
+        if not any(is_after(again, rejection) for again in reopened):
+            return rejection
+    return None
+
+
+def _counted(
+    asked: Asked, start: Attested, decisions: Iterable[Attested], roots: Roots, now: datetime
+) -> tuple[list[Attested], dict[str, str]]:
+    """The decisions on a step by people who may decide on it; and of each of the others, why the latest of
+    what they signed does not count.
+    """
+    policy = roots.policy_for(asked.spec.sign_off)
+    counted, passed_over = list[Attested](), dict[str, str]()
+    for said in sorted(decisions, key=lambda one: one.statement.issued):
+        statement = said.statement
+        if not isinstance(statement, DecisionStatement):
+            continue
+        if not _is_about(asked, statement, start):
+            if why := _about_else(asked, statement, start):
+                passed_over[statement.by] = why
+            continue
+        # Whoever rejected it under another file is not asked whether this one lists them still.
+        listed = statement.start in {start.digest, *asked.by_file} or not rejects(said)
+        if listed and policy.approvers and statement.by not in policy.approvers:
+            passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
+            continue
+        # What was rejected stays so, also when the key of whoever rejected it serves no more or was revoked.
+        known, at = (roots.lasting, statement.issued) if rejects(said) else (roots, now)
+        if why := known.refuses(said, Role.APPROVER, at, asked.target.zone.account):
+            passed_over[statement.by] = why
+        else:
+            counted.append(said)
+    return counted, passed_over
+
+
+def _reopened(
+    asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots, now: datetime
+) -> list[Attested]:
+    """The words that have what was rejected of a zone decided anew."""
+    return [
+        said
+        for said in agains
+        if isinstance(said.statement, AgainStatement)
+        and said.statement.voids(asked.target.zone.id)
+        and _is_here(said.statement, start)
+        and _refuses_again(said, asked, roots, now) is None
+    ]
 
 
 def with_evidence(asked: Asked, decisions: Iterable[Attested]) -> Iterator[Asked]:
