@@ -96,7 +96,7 @@ class WafWork(AreaWork):
                 # Of a zone that is blocked there is nothing to sign.
                 "fingerprint": prepared.fingerprint,
                 "additions": list(proposal.additions),
-                "warnings": [*line.warnings, *more],
+                "warnings": [*line.warnings, *more, *proposal.unused],
             }
         )
 

@@ -133,7 +133,11 @@ async def _proposed(
             body=proposal.body,
             additions=proposal.additions,
             losses=(*map(waf.text_of_loss, assessment.losses), *rules),
-            warnings=(*assessment.warnings, *waf.protection_warnings(reading, proposal.body)),
+            warnings=(
+                *assessment.warnings,
+                *waf.protection_warnings(reading, proposal.body),
+                *proposal.unused,
+            ),
             notices=notices,
             lost=assessment.losses,
             replaced=rules or None,

@@ -17,10 +17,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.tokens import DirectiveToken, StreamStartToken
 
 from edgeshift.campaign_file.error_text import in_words, parse_trouble
 from edgeshift.campaign_file.new_mistakes import as_written, new_mistakes
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.http.hosts import NO_HOST, has_host
 from edgeshift.model.validators import Where
 
 LARGEST = 32 * 1024 * 1024
@@ -33,6 +35,11 @@ memory.
 
 DEEPEST = 100
 """Levels that a value may be nested, its aliases followed: far more than any campaign has."""
+
+VERSION = (1, 2)
+"""The version of YAML that campaign files are written in."""
+
+ANOTHER_VERSION = "the file is read as YAML 1.2; remove this line, or write %YAML 1.2"
 
 _MAP, _SEQ = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _PLAIN = ("str", "int", "float", "bool", "null", "timestamp")
@@ -80,12 +87,14 @@ class _TooMuch(Exception):
 
 @dataclass
 class _Parsed:
-    """A file's values and where each stands. ``places``: of the key, or of the item in a list."""
+    """A file's values and where each stands. ``places``: of the key, or of the item in a list; of a key that
+    is given more than once, of the first, whose value counts. ``twice``: a mistake for each later one.
+    """
 
     value: Any = None
     places: dict[Where, tuple[int, int]] = field(default_factory=dict)
     mistakes: list[tuple[Where, str]] = field(default_factory=list)
-    twice: set[Where] = field(default_factory=set)
+    twice: list[Mistake] = field(default_factory=list)
     count: int = 0
 
     def place(self, where: Where) -> tuple[int, int]:
@@ -137,19 +146,24 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
     except ValidationError as problem:
         # What could not be read as YAML was complained of already; the model only sees that it is not there.
         unread = {where for where, _ in parsed.mistakes}
-        found += [
-            (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
-        ]
+        found += [(where, said) for where, said in in_words(problem) if where not in unread]
     complained = {where for where, _ in found}
     found += [(where, said) for where, said in as_written(parsed.value) if where not in complained]
     if spec is not None:
-        found += new_mistakes(spec)
+        found += _of_a_new_file(spec)
     else:
         found += _beside(parsed.value, {where[0] for where, _ in found if where})
-    if found or spec is None:
+    if found or parsed.twice or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
-        raise CampaignFileError(path, mistakes)
+        raise CampaignFileError(path, mistakes + parsed.twice)
     return spec
+
+
+def _of_a_new_file(spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
+    """What a new file may not have: also an address with a host that can never be called."""
+    if not has_host(spec.service.base_url):
+        yield ("service", "base_url"), NO_HOST
+    yield from new_mistakes(spec)
 
 
 def _beside(value: dict[str, Any], wrong: set[str | int]) -> Iterator[tuple[Where, str]]:
@@ -163,7 +177,7 @@ def _beside(value: dict[str, Any], wrong: set[str | int]) -> Iterator[tuple[Wher
         spec = CampaignSpec.model_validate(rest)
     except ValidationError:
         return
-    yield from ((where, said) for where, said in new_mistakes(spec) if where[0] not in wrong)
+    yield from ((where, said) for where, said in _of_a_new_file(spec) if where[0] not in wrong)
 
 
 def shown(where: Where) -> str:
@@ -186,7 +200,8 @@ def _tabs(text: str) -> list[Mistake]:
 def _parse(text: str, path: str) -> _Parsed:
     yaml = YAML(typ="safe", pure=True)
     try:
-        root = yaml.compose(text)
+        other = _of_another_version(text)
+        root = None if other else yaml.compose(text)
     except MarkedYAMLError as why:
         mark = why.problem_mark or why.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -200,6 +215,8 @@ def _parse(text: str, path: str) -> _Parsed:
     except (YAMLError, ValueError, IndexError, OverflowError, RecursionError):
         said = "this is not YAML (`edgeshift init` writes a file that is)"
         raise CampaignFileError(path, [Mistake(1, 1, "", said)]) from None
+    if other:
+        raise CampaignFileError(path, [Mistake(*other, "", ANOTHER_VERSION)])
     parsed = _Parsed()
     if root is not None:
         parsed.places[()] = _start(root)
@@ -211,7 +228,18 @@ def _parse(text: str, path: str) -> _Parsed:
     return parsed
 
 
-def _start(node: Node) -> tuple[int, int]:
+def _of_another_version(text: str) -> tuple[int, int] | None:
+    """Where a text says that it is of another version of YAML, in which `yes` is a truth and `010` is 8."""
+    for token in YAML(typ="safe", pure=True).scan(text):
+        if isinstance(token, DirectiveToken):
+            if token.name == "YAML" and token.value != VERSION:
+                return _start(token)
+        elif not isinstance(token, StreamStartToken):
+            break
+    return None
+
+
+def _start(node: Node | DirectiveToken) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
@@ -260,11 +288,9 @@ def _pairs(
         name = str(key.value)
         inner = (*where, name)
         if inner in parsed.places:
-            first = parsed.places[inner][0]
-            # The second place is where the reader has to look, so that is what the mistake points at.
-            parsed.places[inner] = _start(key)
-            parsed.twice.add(inner)
-            parsed.mistakes.append((inner, f"given twice, first in line {first}; keep one of them"))
+            # The later place is where the reader has to look, so that is what the mistake points at.
+            said = f"given twice, first in line {parsed.places[inner][0]}; keep one of them"
+            parsed.twice.append(Mistake(*_start(key), shown(inner), said))
             continue
         parsed.places[inner] = _start(key)
         yield name, _value(yaml, item, inner, parsed, above)

@@ -33,6 +33,7 @@ _NUMBERED = re.compile(r"wave (\d{1,4})")
 def new_mistakes(spec: CampaignSpec) -> Mistakes:
     """Each mistake of a file that is right by its model, with its path."""
     yield from _of_credentials(spec)
+    yield from _of_users(spec)
     yield from CAMPAIGN_FILE.of(spec.area).new_mistakes(spec)
     yield from _of_waves(spec)
     yield from _out_of_bounds(spec)
@@ -47,6 +48,26 @@ def _of_credentials(spec: CampaignSpec) -> Mistakes:
     for place in others:
         said = f"names no accounts, as item {first + 1} does, and would never be used; name its accounts"
         yield ("service", "credentials", place), f"{said}, or remove it"
+
+
+def _of_users(spec: CampaignSpec) -> Mistakes:
+    """Credentials of one user that would be given a rate limit each, where the service has one for both. The
+    name of a quota keeps the case of its user, since running campaigns count by it.
+    """
+    credentials = spec.service.credentials[:MOST_CREDENTIALS]
+    for place, one in enumerate(credentials):
+        where: Where = ("service", "credentials", place, "user")
+        others = [(number, other) for number, other in enumerate(credentials, 1) if other.user != one.user]
+        alike = [
+            number for number, other in others if "@" in one.user and other.user.lower() == one.user.lower()
+        ]
+        same = [number for number, other in others if number <= place and other.reference == one.reference]
+        if alike and one.user != one.user.lower():
+            said = f"is the user of item {alike[0]} in another case, and both share one rate limit"
+            yield where, f"{said}; write it in lower case"
+        elif same and not set(same) & set(alike):
+            said = f"is another than that of item {same[0]}, whose secret is the same"
+            yield where, f"{said}; write one user in both, since they have one rate limit"
 
 
 def _of_waves(spec: CampaignSpec) -> Mistakes:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.embedded
 
 SHELL: dict[str, Any] = {"migration": {"configuration": "disabled"}}
 CORE = "4814384a9e5d4991b9815dcfc25d2f1f"
+NOWHERE = [{"ruleset": "0" * 32, "action": "log"}]
 OFF = [{"enabled": False}, {"ruleset": CORE, "enabled": False}]
 
 
@@ -35,12 +36,15 @@ async def blocked(stage: Stage, name: str) -> None:
 async def test_an_empty_shell_is_blocked_where_the_previous_waf_protects(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """Where it was off as well, the same body may be signed, and says what it is."""
+    """Where it was off as well, the same body may be signed, and says what it is. What the campaign adjusts
+    in vain is told as well.
+    """
     off = zone("off", previous_waf={"enabled": False})
-    async with staged(temporal_client, tmp_path, zone("shell", **SHELL), off) as stage:
+    async with staged(temporal_client, tmp_path, zone("shell", **SHELL), off, adjustments=NOWHERE) as stage:
         await blocked(stage, "shell")
         shown = await preview_of(stage.play.archive, await stage.waits("off"), stage.play.spec.area)
         assert any("off as well" in line for line in shown.warnings)
+        assert any(line.startswith("not adjusted: 0000") for line in shown.warnings)
         assert (await stage.finish()).outcomes == {"migrated": 1, "blocked": 1}
         await stage.check()
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.authority.loading import RootsError, load_roots
 from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
 from edgeshift.campaign_file.options import as_yaml
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import CAMPAIGN_NAME
-from tests.rules.test_campaign_file import SMALL, only
+from tests.rules.test_campaign_file import SMALL, mistakes, only
 
 
 def test_it_is_told_with_what_no_file_may_have() -> None:
@@ -46,6 +48,42 @@ def test_it_is_told_with_what_no_file_may_have() -> None:
             "service: {credentials: [{token: env:A}, {token: env:B, accounts: [x]}, {token: env:C}]}",
             "3:72: service.credentials[2]: names no accounts, as item 1 does, and would never be used;"
             " name its accounts, or remove it",
+        ),
+        (
+            "service: {credentials: [{token: env:A, user: Ada@b.example, accounts: [x]},"
+            " {token: env:B, user: ada@b.example}]}",
+            "3:40: service.credentials[0].user: is the user of item 2 in another case, and both share one"
+            " rate limit; write it in lower case",
+        ),
+        (
+            "service: {credentials: [{token: env:A, accounts: [x]}, {key: env:A, email: a@b.c, user: b}]}",
+            "3:83: service.credentials[1].user: is another than that of item 1, whose secret is the same;"
+            " write one user in both, since they have one rate limit",
+        ),
+        (
+            "service: {base_url: 'https://api–gw.example/client/v4'}",
+            "3:11: service.base_url: its host is no name that can be looked up, as where a dash stands in"
+            " place of a hyphen; write it as https://HOST/client/v4",
+        ),
+        (
+            "adjustments: [{action: managed-challenge}]",
+            "3:16: adjustments[0].action: is no action that managed rules can take; it must be log, block,"
+            " challenge, js_challenge or managed_challenge",
+        ),
+        (
+            "adjustments: [{rule: '', action: log}]",
+            "3:16: adjustments[0].rule: is empty; write the rule's identifier, or leave it out for the"
+            " ruleset as a whole",
+        ),
+        (
+            "adjustments: [{ruleset: OWASP, enabled: false}]",
+            "3:16: adjustments[0].ruleset: is no identifier; write 32 digits and letters a to f, such as"
+            f" {MANAGED_RULESET}",
+        ),
+        (
+            f"adjustments: [{{ruleset: {OWASP_RULESET}, action: log}}]",
+            "3:59: adjustments[0].action: the OWASP score rule has an action of its own, which counts; give"
+            f" rule: {OWASP_SCORE_RULE}",
         ),
         (
             "waves: [{name: a, zones: 6}, {name: a, percent: 20}]",
@@ -88,10 +126,18 @@ def test_what_never_worked_is_refused_and_an_archived_one_is_read(text: str, sai
         "waves: [{zones: 3}, {name: wave 2, zones: 3}, {name: wave 9, zones: 1}]",
         "waves: [{name: A, zones: 6}, {name: a, percent: 20}]",
         "service: {credentials: [{token: env:A, accounts: [x]}, {token: env:B}]}",
+        "service: {credentials: [{token: env:A, user: A@b.example, accounts: [x]}, {token: env:B, user: a}]}",
+        "service: {credentials: [{token: env:A, user: Ada, accounts: [x]}, {token: env:B, user: ada}]}",
+        "service: {credentials: [{token: env:A, user: b, accounts: [x]}, {token: env:A, user: b}]}",
+        "service: {base_url: 'https://bücher.example/client/v4'}",
+        "service: {base_url: 'https://xn--bcher-kva.example/client/v4'}",
+        "service: {base_url: 'http://[::1]:8780/client/v4'}",
+        f"adjustments: [{{ruleset: {OWASP_RULESET}, rule: {OWASP_SCORE_RULE}, action: log}}]",
+        f"adjustments: [{{ruleset: {OWASP_RULESET}, enabled: false}}, {{action: managed_challenge}}]",
     ],
 )
 def test_what_is_told_apart_is_right(text: str) -> None:
-    """Waves and credentials of which no two are the same."""
+    """Waves and credentials of which no two are the same, and what is like a mistake."""
     assert parse_campaign(f"{SMALL}{text}\n")
 
 
@@ -108,6 +154,30 @@ def test_what_is_told_apart_is_right(text: str) -> None:
 def test_what_is_no_character_is_named(text: str, said: str) -> None:
     """Half of one, and one beyond all."""
     assert only(f"name: a\n{text}\n").startswith(said)
+
+
+@pytest.mark.parametrize("host", ["xn--", "é..x", "300.1.1.1"])
+def test_a_host_without_a_form_for_the_dns_is_refused(host: str) -> None:
+    """Each call would fail by it."""
+    said = only(f"{SMALL}service: {{base_url: 'https://{host}/client/v4'}}\n")
+    assert said.startswith("3:11: service.base_url: its host is no name that can be looked up")
+
+
+def test_each_later_place_of_a_key_is_named() -> None:
+    """With the line of the first, whose own mistakes are told where it stands."""
+    assert mistakes(f"{SMALL}window: 0\nwindow: 6\nwindow: 7\n") == [
+        "campaign.yaml:3:1: window: is 0; it must be at least 1",
+        "campaign.yaml:4:1: window: given twice, first in line 3; keep one of them",
+        "campaign.yaml:5:1: window: given twice, first in line 3; keep one of them",
+    ]
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.3", "2.0"])
+def test_another_version_of_yaml_is_refused(version: str) -> None:
+    """By which `010` would be 8, and `yes` a truth."""
+    said = only(f"# a\n%YAML {version}\n---\nname: a\ntargets: {{all: yes}}\nwindow: 010\n")
+    assert said == "2:1: the file is read as YAML 1.2; remove this line, or write %YAML 1.2"
+    assert parse_campaign(f"%YAML 1.2\n---\n{SMALL}window: 010\n").window == 10
 
 
 def test_roots_with_what_is_no_character_are_named(tmp_path: Path) -> None:

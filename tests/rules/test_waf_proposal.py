@@ -350,3 +350,4 @@ def test_an_adjustment_of_a_ruleset_overrides_it_as_a_whole() -> None:
     assert not adjust(sent, Adjustment(ruleset="another", action="log"))
     found = propose(Reading(check={}, config=body(execute())), [Adjustment(ruleset="another", action="log")])
     assert found.additions == ()
+    assert found.unused == ("not adjusted: another, which no rule of the configuration runs",)

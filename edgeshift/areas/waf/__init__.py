@@ -12,6 +12,7 @@ from edgeshift.areas.waf.answers import (
     page_rule_patterns,
 )
 from edgeshift.areas.waf.body import (
+    UNUSED,
     Adjustment,
     Mode,
     Proposal,
@@ -53,6 +54,7 @@ __all__ = [
     "AS_DELIVERED",
     "MANAGED_RULESET",
     "OWASP_RULESET",
+    "UNUSED",
     "WITHOUT_WINDOW",
     "Adjustment",
     "Assessment",

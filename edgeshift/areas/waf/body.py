@@ -19,7 +19,7 @@ from edgeshift.areas.waf.answers import (
     page_rule_patterns,
 )
 from edgeshift.areas.waf.bypass_rules import missing_skips
-from edgeshift.areas.waf.names import OWASP_SCORE_RULE
+from edgeshift.areas.waf.names import NAMES, OWASP_SCORE_RULE, named
 from edgeshift.areas.waf.page_rules import (
     TooLong,
     Unwritable,
@@ -36,6 +36,9 @@ from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, TRUTH, Part
 from edgeshift.profiles import SPECIFICATION, ServiceProfile
+
+UNUSED = "not adjusted: "
+"""How the warning begins that an adjustment changes nothing of a zone."""
 
 
 class Mode(StrEnum):
@@ -55,7 +58,9 @@ class Adjustment(Part):
     rule: str | None = Field(
         default=None, description="One rule of the ruleset; leave it out for the ruleset as a whole."
     )
-    action: str | None = Field(default=None, description="The action to take, such as log or block.")
+    action: str | None = Field(
+        default=None, description="What it does: log, block, challenge, js_challenge or managed_challenge."
+    )
     enabled: Annotated[bool, TRUTH] | None = Field(
         default=None, description="Whether the rule or ruleset is on."
     )
@@ -81,18 +86,28 @@ class Adjustment(Part):
         right = f"give ruleset: {OWASP_RULESET} and rule: {OWASP_SCORE_RULE}"
         return f"only the OWASP score rule has one; {right}"
 
+    def action_in_vain(self) -> str | None:
+        """Why its ``action`` would change nothing, or None: of the OWASP core ruleset the score rule alone
+        acts, and by an action of its own, which the configuration always has (docs/service.md §2.4). It is
+        read and refused like a threshold.
+        """
+        if self.action is None or self.ruleset != OWASP_RULESET or self.rule is not None:
+            return None
+        return f"the OWASP score rule has an action of its own, which counts; give rule: {OWASP_SCORE_RULE}"
+
 
 class Proposal(BaseModel):
     """The exact body that would be sent, and what was added to what the service returned, one sentence each.
     ``unwritable``: URL patterns of page rules for which a rule is missing, since no expression that the
     service knows says them; such a body is not proposed to anybody. ``too_long``: those of them whose
-    expression would be longer than the service takes.
+    expression would be longer than the service takes. ``unused``: what was not adjusted, one sentence each.
     """
 
     body: Body
     additions: tuple[str, ...] = ()
     unwritable: tuple[str, ...] = ()
     too_long: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 def may_send(mode: Mode, plan: Plan) -> str | None:
@@ -142,8 +157,13 @@ def propose(
                 continue
             body["rules"].insert(0, skip)
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
+    unused: list[str] = []
     for adjustment in adjustments:
-        if adjust(body, adjustment):
+        if not adjust(body, adjustment):
+            unused.append(
+                f"{UNUSED}{named(adjustment.ruleset, NAMES)}, which no rule of the configuration runs"
+            )
+        else:
             subject = f"rule {adjustment.rule}" if adjustment.rule else f"ruleset {adjustment.ruleset}"
             additions.append(f"adjusted {subject}")
     return Proposal(
@@ -151,6 +171,7 @@ def propose(
         additions=tuple(additions),
         unwritable=tuple(dict.fromkeys(unwritable)),
         too_long=tuple(dict.fromkeys(too_long)),
+        unused=tuple(dict.fromkeys(unused)),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from edgeshift.areas.waf import Adjustment
+from edgeshift.areas.waf import MANAGED_RULESET, Adjustment
 from edgeshift.campaign_file.of_area import CampaignFilePart
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.model.counts import agreed
@@ -12,6 +13,11 @@ from edgeshift.model.validators import Where
 
 MOST_NAMED = 5
 """Zones that a warning names."""
+
+OVERRIDE_ACTIONS = ("log", "block", "challenge", "js_challenge", "managed_challenge")
+"""What an override can have managed rules do (docs/service.md §2.4, observed)."""
+
+_IDENTIFIER = re.compile("[0-9a-f]{32}")
 
 
 class WafFile(CampaignFilePart):
@@ -37,10 +43,24 @@ class WafFile(CampaignFilePart):
         return found
 
     def new_mistakes(self, spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
-        """Adjustments that would change nothing."""
+        """Adjustments that the service refuses, or that would change nothing."""
         for place, adjustment in enumerate(spec.own_list(Adjustment)):
-            if why := adjustment.threshold_in_vain():
-                yield ("adjustments", place, "score_threshold"), why
+            for key, why in _wrong(adjustment):
+                yield ("adjustments", place, key), why
+
+
+def _wrong(adjustment: Adjustment) -> Iterator[tuple[str, str]]:
+    if not _IDENTIFIER.fullmatch(adjustment.ruleset):
+        yield "ruleset", f"is no identifier; write 32 digits and letters a to f, such as {MANAGED_RULESET}"
+    if adjustment.rule is not None and not adjustment.rule.strip():
+        yield "rule", "is empty; write the rule's identifier, or leave it out for the ruleset as a whole"
+    if adjustment.action is not None and adjustment.action not in OVERRIDE_ACTIONS:
+        *most, last = OVERRIDE_ACTIONS
+        yield "action", f"is no action that managed rules can take; it must be {', '.join(most)} or {last}"
+    elif why := adjustment.action_in_vain():
+        yield "action", why
+    if why := adjustment.threshold_in_vain():
+        yield "score_threshold", why
 
 
 def _named(zones: Sequence[str]) -> str:

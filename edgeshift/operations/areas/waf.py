@@ -65,6 +65,7 @@ class WafProposals(ProposalPart):
             warnings=(
                 *(found.warnings if found else ()),
                 *(waf.protection_warnings(snapshot.reading, body) if snapshot and commits else ()),
+                *(one for one in (proposal.warnings if proposal else ()) if one.startswith(waf.UNUSED)),
             ),
             speaks_against=read is not None and read.verdict is EvidenceVerdict.FAIL,
             own=WafShown(

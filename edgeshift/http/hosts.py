@@ -1,0 +1,28 @@
+"""Hosts that can be called at all."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+NO_HOST = (
+    "its host is no name that can be looked up, as where a dash stands in place of a hyphen; write it as"
+    " https://HOST/client/v4"
+)
+
+_PLAIN = re.compile(r"127\.0\.0\.1|(?!.*xn--)[a-z0-9.-]*[a-z][a-z0-9.-]*")
+
+
+def has_host(url: str) -> bool:
+    """Whether the host of a URL can be sent to. One that is not plain ASCII needs a form for the DNS (IDNA),
+    and one of digits alone is an address: each call would fail otherwise.
+    """
+    if _PLAIN.fullmatch(urlsplit(url).hostname or ""):
+        return True
+    # It takes long to import, and most files do not need it.
+    import httpx
+
+    try:
+        return bool(httpx.URL(url).host)
+    except (ValueError, httpx.InvalidURL):
+        return False
