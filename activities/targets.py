@@ -84,7 +84,6 @@ class TargetActivities:
         self._connections = connections
         self._work = work
         self._waiting = waiting
-        self._lists = ListedTargets(connections.records)
 
     @activity.defn(name="resolve_targets")
     @named_failures
@@ -118,7 +117,7 @@ class TargetActivities:
         digest = await put_document(self._connections.archive, frozen, verify=True)
         if listed:
             said = TargetsListed(at=now_of(self._connections), count=len(targets))
-            await self._lists.record(spec_digest, digest, said)
+            await ListedTargets(self._connections.records).record(spec_digest, digest, said)
         return ResolvedTargets(
             targets=digest,
             count=len(targets),
@@ -239,7 +238,7 @@ class TargetActivities:
         lines = one_each(lines, targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         ordered = freeze([target.zone for target in targets], shapes, spec.waves)
-        listed = await self._lists.have(message.spec, message.targets)
+        listed = await ListedTargets(self._connections.records).have(message.spec, message.targets)
         frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered, listed=listed))
         places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
         moved = [

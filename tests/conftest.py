@@ -63,7 +63,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(5_000, 10, 10)
 
 
 def _seconds_of_stack(item: pytest.Item) -> float:

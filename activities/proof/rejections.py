@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 
-from activities.proof.authority import Authority, NotSigned, Specs, Targets
+from activities.proof.authority import Authority, NotSigned, Specs
+from activities.proof.listed_targets import Targets
 from edgeshift.authority.door import Asked, rejected_by, rejects
 from edgeshift.authority.last_start import last_start_of
 from edgeshift.authority.records import SignedRecords

@@ -10,10 +10,11 @@ from edgeshift.messages import Step
 from edgeshift.model.fleet import MOST_ATTEMPTS
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.documents import put_document
+from tests.forgeries import lists
 from tests.forgeries.doors import Guarded
 from tests.forgeries.kinds import FORGERIES, TOGETHER, alone
 
-__all__ = ["FORGERIES", "TOGETHER"]
+__all__ = ["FORGERIES", "TOGETHER", "lists"]
 """All there are, these among them."""
 
 

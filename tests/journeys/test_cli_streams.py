@@ -12,6 +12,8 @@ import pytest
 
 from tests.journeys.cli_kit import CLI, Place
 
+pytestmark = pytest.mark.long
+
 NOWHERE = ("--address", "127.0.0.1:9")
 
 

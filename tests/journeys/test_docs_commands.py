@@ -38,6 +38,7 @@ def test_every_command_of_the_documentation_is_accounted_for() -> None:
     assert all((ROOT / test).is_file() for test in ELSEWHERE)
 
 
+@pytest.mark.long
 def test_what_needs_no_server_runs_as_it_stands(tmp_path: Path) -> None:
     """Help, files to begin with, completion, keys: in an empty folder, and in the project's own."""
     keys = {"~/.ssh/edgeshift": "edgeshift-key"}
@@ -96,6 +97,7 @@ def free_ports(many: int) -> list[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 def test_the_simulators_page_runs_as_it_stands(tmp_path: Path) -> None:
     """One simulator after the other, each called, disturbed, and asked for what it has seen."""

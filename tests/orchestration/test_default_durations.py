@@ -83,6 +83,7 @@ async def test_an_enterprise_zone_is_watched_for_72_hours_before_anybody_is_aske
         await play.check_rules(absent={4, 6, 7})
 
 
+@pytest.mark.long
 async def test_a_zone_that_nobody_signs_goes_on_hold_after_14_days_and_can_be_reopened(
     time_skipping_env: WorkflowEnvironment, tmp_path: Path
 ) -> None:

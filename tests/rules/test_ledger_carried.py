@@ -253,6 +253,7 @@ def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool
     assert carried.packed() == packed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rare", [True, False])
 @pytest.mark.parametrize(("at_once", "waves"), [(300, 1), (1, 1), (300, 20)])
 def test_two_thousand_shapes_that_three_people_decide_on_stay_small(

@@ -111,6 +111,7 @@ async def test_what_nobody_would_read_is_not_written(tmp_path: Path, monkeypatch
     assert [key async for key in archive.list()] == []
 
 
+@pytest.mark.long
 async def test_the_targets_of_a_large_fleet_are_read(tmp_path: Path) -> None:
     """100,000 of them, with long names."""
     zones = (

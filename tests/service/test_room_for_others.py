@@ -135,6 +135,7 @@ def test_others_who_take_a_fifth_have_their_room(processes: int, latency: float)
     assert used(found, stopped + WINDOW, SECONDS) >= 0.98
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("processes", tiered([1, 4]))
 def test_others_have_their_room_in_windows_that_begin_anew(processes: int) -> None:
     """A service that counts from nought every five minutes: no such window holds more than the limit, and

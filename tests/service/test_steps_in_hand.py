@@ -90,6 +90,7 @@ def steps_done(processes: int, zones: int, waits: float = 0.0, readers: int = 0)
     return done, made, in_vain, read
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
 def test_no_turn_is_spent_on_what_does_not_come_to_its_end(processes: int, zones: int) -> None:
     """Else a full window spends the whole limit, and commits nothing, for good."""
@@ -99,6 +100,7 @@ def test_no_turn_is_spent_on_what_does_not_come_to_its_end(processes: int, zones
     assert made < 1.05 * CALLS * done
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("readers", [0, 4])
 def test_few_steps_wait_for_a_turn_in_vain(readers: int) -> None:
     """By default a step waits for its first turn for a minute and a half: as long as a worker or two need for
@@ -112,6 +114,7 @@ def test_few_steps_wait_for_a_turn_in_vain(readers: int) -> None:
     assert many > 0.2 * done, (done, many)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
 def test_what_is_not_urgent_has_an_eighth_beside_a_full_window(processes: int, zones: int) -> None:
     """A plan or a list of the same user is not to wait for hours; and what begins comes to its end still."""
