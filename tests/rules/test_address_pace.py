@@ -113,9 +113,10 @@ def test_few_calls_that_have_their_users_slot_wait_for_the_address() -> None:
         await asyncio.sleep(9)
         assert made == []
         free.set()
-        await asyncio.sleep(0.01)
-        assert 1 <= len(made) <= 4
+        since = clock()
         await asyncio.gather(*calls)
+        # Counted by the clock: what a busy machine takes for a pause of 10 ms may be longer.
+        assert 1 <= sum(at - since <= 0.005 for at in made) <= 4
         assert fullest(made, 2.0) <= 2 * terms.rate + 6
         await user.aclose()
 
