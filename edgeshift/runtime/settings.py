@@ -7,11 +7,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import platformdirs
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -63,6 +65,21 @@ def _given(value: object) -> object:
     return value
 
 
+def _reachable(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    if not 1 <= int(port) <= 65_535:
+        raise PydanticCustomError("address", "its port must be from 1 to 65535; write it as HOST:PORT")
+    if host.startswith("["):
+        try:
+            IPv6Address(host[1:-1])
+        except ValueError:
+            raise PydanticCustomError("address", "what is in brackets must be an IPv6 address") from None
+    return address
+
+
+Address = Annotated[
+    str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}$"), AfterValidator(_reachable)
+]
 File = Annotated[Path, BeforeValidator(_given)]
 Text = Annotated[str, BeforeValidator(_given)]
 
@@ -72,7 +89,7 @@ class TemporalSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    address: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}$")] = "127.0.0.1:7233"
+    address: Address = "127.0.0.1:7233"
     """HOST:PORT of the frontend."""
     namespace: Annotated[str, Field(min_length=1)] = "default"
     tls: bool = False

@@ -182,6 +182,12 @@ async def connect(
         raise SecretRefError(f"the API key of Temporal at {settings.address}: {error}") from None
     except RPCError as error:
         raise _named(error, settings) from error
+    except ValueError as error:
+        # The SDK does not even try, as with a host that cannot be one.
+        raise TemporalError(
+            f"the settings for Temporal at {settings.address} cannot be used",
+            "check the address, which is HOST:PORT, and the API key if there is one",
+        ) from error
     except (RuntimeError, TimeoutError) as error:
         # The SDK names a failed connection by a bare RuntimeError; ours are let through.
         if isinstance(error, TemporalError):

@@ -156,6 +156,8 @@ OF_USAGE = [
     Bad("status ../../etc", 2, "'../../etc' is not a campaign's name"),
     Bad(f"status {'a' * 61}", 2, "is not a campaign's name"),
     Bad("status c --address nonsense", 2, "--address 'nonsense' is not an address: write it as HOST:PORT"),
+    Bad("status c --address 127.0.0.1:99999", 2, "'127.0.0.1:99999' is not an address"),
+    Bad("pause c --address '[::1]:0'", 2, "--address '[::1]:0' is not an address"),
     Bad("status c --address", 2, "--address needs a value", "HOST:PORT"),
     Bad("watch", 2, "Missing argument 'campaign'"),
     Bad("watch Autumn", 2, "'Autumn' is not a campaign's name"),

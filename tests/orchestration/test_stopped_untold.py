@@ -113,6 +113,22 @@ def _untold(ran: Ran, verb: str, name: str) -> None:
     assert ran.err.rstrip().endswith("comes to know of it at its next sweep")
 
 
+async def test_a_stop_is_signed_where_the_host_of_temporal_cannot_be_one(
+    begun: Begun, person: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where no server answers: pause and abort."""
+    import asyncio
+
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", "256.1.1.1:9")
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_TLS", "true")
+    await begun.begin()
+    for verb, line in ("pause", ("--reason", "odd")), ("abort", ("--reason", "odd", "--yes")):
+        ran = await asyncio.to_thread(in_process, verb, begun.spec.name, *line)
+        assert ran.code == 3 and "It is signed and archived" in ran.err, ran
+        assert "the settings for Temporal at 256.1.1.1:9 cannot be used" in ran.err
+        assert await begun.last() == (verb, "odd")
+
+
 async def test_a_stop_is_signed_where_temporal_is_lost(begun: Begun, person: None) -> None:
     """By the command line, with the start that the archive has. What lets a campaign go on is not, nor is an
     abort that nobody has confirmed, nor a stop of a campaign that the archive does not know.

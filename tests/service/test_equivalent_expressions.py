@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.testbed.simulator.expressions import ExpressionError, compile_expression, quoted
+from edgeshift.testbed.simulator.grammar import grammar_problem
 
 REQUEST = {
     "http.host": "shop.example",
@@ -114,3 +115,36 @@ def test_it_says_whether_it_looks_at_the_client() -> None:
     """Only such an expression must be judged for each client."""
     assert compile_expression("not (ssl and ip.src in {10.0.0.0/8})").by_client
     assert not compile_expression("ssl").by_client
+
+
+SENTENCES = [
+    "ip.src in $office",
+    "ip.src in {10.0.0.0/8 fe80::/10 192.0.2.1..192.0.2.9}",
+    'any(http.request.headers["x"][*] contains "y") or all(http.request.headers["x"][*] in {"b" "c"})',
+    'any(lower(http.request.headers.names[*])[*] == "x") && http.request.headers["x"][0] matches r#"a"b"#',
+    'concat("a", http.host, lookup_json_string(http.request.body.raw, "a", 0)) eq "b"',
+    'substring(http.host, -5, -1) ne "x" and sha256(http.host)[0] eq 1',
+    'http.request.uri.path strict wildcard r"/a/*"',
+    "tcp.flags & 2 or tcp.flags bitwise_and 0x02 or http.request.body.raw eq 61:62:63",
+    "f() and !(g(h(a), not b and c eq 1))",
+    "nonsense eq 5",
+    pytest.param("(" * 5_000 + "nonsense" + ")" * 5_000, id="deep"),
+]
+NO_SENTENCES = [
+    *("true true", "nonsense ~~ 5", 'http.host is "x"', "http.host eq", 'eq "x"', '"x"', 'http.host "x"'),
+    *('http.host eq "x" "y"', "http.host AND ssl", "ssl and", "ssl or or ssl", "(ssl) (ssl)", "()"),
+    *('http.host in "x"', 'http.host eq {"x"}', "f(a b)", "f(a,)", "a, b", "x[]", 'x["a" "b"]', "a eq and b"),
+    *("http.host in {", "f(a", "not", 'http.host strict "x"', "ssl;", "ssl = 1"),
+]
+
+
+@pytest.mark.parametrize("text", [*TRUE, *FALSE, *SENTENCES])
+def test_a_sentence_is_one_whatever_it_names(text: str) -> None:
+    """What the simulator evaluates is a sentence, and so is what it does not know but the service may."""
+    assert grammar_problem(text) is None
+
+
+@pytest.mark.parametrize("text", NO_SENTENCES)
+def test_what_is_no_sentence_is_told(text: str) -> None:
+    """Operands that nothing joins, operators that do not exist, and what is missing."""
+    assert grammar_problem(text)

@@ -48,6 +48,8 @@ def test_every_setting_has_a_default_and_a_variable(monkeypatch: pytest.MonkeyPa
     [
         ("EDGESHIFT_TEMPORAL_ADRESS", "x:1", "no such setting"),
         ("EDGESHIFT_TEMPORAL_ADDRESS", "no-port", "should match pattern"),
+        ("EDGESHIFT_TEMPORAL_ADDRESS", "127.0.0.1:65536", "its port must be from 1 to 65535"),
+        ("EDGESHIFT_TEMPORAL_ADDRESS", "[]:9", "must be an IPv6 address"),
         ("EDGESHIFT_LOG_LEVEL", "loud", "'debug', 'info', 'warning' or 'error'"),
         ("EDGESHIFT_WORKER_QUOTA_WORKFLOW_POLLERS", "1", "greater than or equal to 2"),
         ("EDGESHIFT_WORKER_QUEUES", "control,zoens", "'zoens' is no task queue; write some of control"),

@@ -17,6 +17,7 @@ from temporalio.client import Client
 from temporalio.converter import WorkflowSerializationContext
 from temporalio.service import RPCError, RPCStatusCode
 
+from edgeshift.cli.errors import ExitCode, described
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.operations.calls import told
 from edgeshift.operations.errors import TemporalTrouble
@@ -41,6 +42,17 @@ async def test_an_address_without_a_server_is_named() -> None:
         address = f"127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(TemporalUnreachable, match=f"{address}.*edgeshift up"):
             await connect(TemporalSettings(address=address))
+
+
+async def test_a_host_that_cannot_be_one_is_told_as_any_other_failure_of_temporal() -> None:
+    """So that `pause` and `abort` are signed all the same, as where no server answers."""
+    for host in ("<>", "%", "256.1.1.1"):
+        with pytest.raises(TemporalError, match=f"the settings for Temporal at {host}:9") as caught:
+            await connect(TemporalSettings(address=f"{host}:9", tls=True))
+        problem = described(caught.value)
+        assert problem is not None
+        assert problem.code is ExitCode.TEMPORAL
+        assert "HOST:PORT" in problem.hint
 
 
 @contextlib.asynccontextmanager

@@ -37,7 +37,7 @@ async def test_a_job_needs_only_a_destination(tmp_path: Path) -> None:
         assert await call.result("GET", f"enterprise:{JOBS}") == [job, second]
         assert await call.result("GET", f"enterprise:{JOBS}/2") == second
         assert await call.result("GET", f"pro:{JOBS}") == []
-        for missing in ("3", "0", "x", "-1"):
+        for missing in ("3", "0", "x", "-1", f"{1:018}77", "9" * 5000):
             await call.refused(404, "GET", f"enterprise:{JOBS}/{missing}")
         await call.refused(404, "GET", f"pro:{JOBS}/1")
 

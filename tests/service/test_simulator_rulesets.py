@@ -135,6 +135,17 @@ async def test_a_phase_needs_the_plan_and_the_migration(tmp_path: Path) -> None:
             },
             "/rules/0/action_parameters/overrides/categories/0/score_threshold",
         ),
+        *(
+            (
+                {
+                    "action": "execute",
+                    "expression": "true",
+                    "action_parameters": {"id": MANAGED_RULESET, "overrides": {"rules": [override]}},
+                },
+                "/rules/0/action_parameters/overrides/rules/0/action",
+            )
+            for override in ({"id": "e" * 32, "action": action} for action in ("skip", "execute", "rewrite"))
+        ),
         (
             {"action": "execute", "expression": "true", "action_parameters": {"id": []}},
             "/rules/0/action_parameters/id",
@@ -168,6 +179,30 @@ async def test_a_wrong_rule_is_refused_with_its_place(tmp_path: Path, rule: Json
             said = "is not a valid value for Expression because the expression is invalid: "
             assert errors[0]["message"].startswith(f"'{rule['expression']}' {said}")
         await call.refused(404, "GET", f"pro:{CUSTOM}")
+
+
+async def test_an_expression_that_is_no_sentence_is_refused(tmp_path: Path) -> None:
+    """Wherever the service compiles one; fields and functions that the simulator does not know are taken."""
+    known = 'any(http.request.headers["x-tenant"][*] in {"a" "b"}) and not ip.src in $office'
+    current = {"action": "skip", "action_parameters": {"ruleset": "current"}}
+    async with in_process(tmp_path) as call:
+        await _migrated(call)
+        made = await call.result(
+            "POST", "pro:/firewall/rules", [{"action": "block", "filter": {"expression": known}}]
+        )
+        filtered = f"pro:/filters/{made[0]['filter']['id']}"
+        for broken in ("true true", "nonsense ~~ 5", 'http.host is "a"'):
+            body = {"rules": [{**current, "expression": broken}]}
+            (error,) = await call.refused(400, "PUT", f"enterprise:{ENTRY_POINT}", body)
+            assert error["source"] == {"pointer": "/rules/0/expression"}
+            rules = [{"action": "block", "filter": {"expression": broken}}]
+            (error,) = await call.refused(400, "POST", "pro:/firewall/rules", rules)
+            assert "filter parsing error" in error["message"]
+            await call.refused(400, "PUT", filtered, {"expression": broken})
+        kept = await call.result(
+            "PUT", f"enterprise:{ENTRY_POINT}", {"rules": [{**current, "expression": known}]}
+        )
+        assert kept["rules"][0]["expression"] == known
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,11 @@ class Decisions:
         decision = Decision(choice=message.choice, digest=message.fingerprints[0], by=message.by)
         if reason := state.refusal(decision):
             raise refused("SignOffRefused", reason)
-        if message.wave is not None and not 0 <= message.wave < len(state.start.waves):
-            raise refused(
-                "SignOffRefused",
-                f"there is no wave {message.wave}; waves are 0 to {len(state.start.waves) - 1}",
-            )
+        count = len(state.start.waves)
+        if message.wave is not None and not 0 <= message.wave < count:
+            # Whoever reads this counts waves from 1, as everything else that people see does.
+            right = "there is wave 1 alone" if count == 1 else f"waves are 1 to {count}"
+            raise refused("SignOffRefused", f"there is no wave {message.wave + 1}; {right}")
         self._refuse_if_full(message)
         unknown = [item for item in message.fingerprints if not state.ledger.is_known(item)]
         if unknown and state.ledger.newer_attempts and self._has_room_for(unknown):

@@ -116,9 +116,9 @@ class Details:
 
     def _stored_job(self) -> Any:
         text = self._call.params["job_id"]
-        if self._call.record is None or not text.isascii() or not text.isdigit():
+        if self._call.record is None or not text.isascii() or not text.isdigit() or len(text) > 18:
             return None
-        return self._call.state.log_jobs.get(self._call.record.id, int(text[:18]))
+        return self._call.state.log_jobs.get(self._call.record.id, int(text))
 
     def _log_job(self) -> Described:
         """The settings of one job, or of all: those that were sent, and those before and after."""

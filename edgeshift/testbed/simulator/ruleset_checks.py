@@ -7,6 +7,7 @@ from collections.abc import Callable
 from edgeshift.profiles import ServiceProfile
 from edgeshift.testbed.simulator import log_fields
 from edgeshift.testbed.simulator.answers import ApiError, Json, error, refuse, wrong
+from edgeshift.testbed.simulator.grammar import grammar_problem
 from edgeshift.testbed.simulator.managed_rulesets import MANAGED_RULESETS
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.rulesets import MANAGED_PHASE
@@ -55,6 +56,8 @@ PHASE_ACTIONS = {
     MANAGED_PHASE: ("execute", "skip"),
     log_fields.PHASE: (log_fields.ACTION,),
 }
+# Those of a managed rule that an override can give; `execute`, say, is for rules of an entry point alone.
+OVERRIDE_ACTIONS = ("block", "challenge", "js_challenge", "log", "managed_challenge")
 ANY_PHASE_ACTIONS = tuple(action for action in ACTIONS if action != log_fields.ACTION)
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -184,8 +187,9 @@ def _override_errors(entry: dict[str, Json], pointer: str, *, scores: bool) -> l
     §2.4)."""
     errors: list[Json] = []
     action = entry.get("action")
-    if action is not None and (not isinstance(action, str) or action not in ACTIONS):
-        errors.append(wrong(action, "action", "it is not an action", f"{pointer}/action"))
+    if action is not None and (not isinstance(action, str) or action not in OVERRIDE_ACTIONS):
+        reason = f"it is not one of {', '.join(OVERRIDE_ACTIONS)}"
+        errors.append(wrong(action, "action", reason, f"{pointer}/action"))
     if not isinstance(entry.get("enabled", True), bool):
         errors.append(wrong(entry["enabled"], "enabled", "it must be a boolean", f"{pointer}/enabled"))
     threshold = entry.get("score_threshold")
@@ -223,8 +227,8 @@ def _are_names(value: Json) -> bool:
 
 
 def expression_problem(text: str) -> str | None:
-    """What is wrong with a filter expression, as far as brackets, quotes and emptiness tell; None if
-    nothing."""
+    """What is wrong with a filter expression: it is empty, brackets or quotes are not closed, or the grammar
+    of the rules language has no such sentence, whatever fields and functions there are. None if nothing."""
     if not text.strip():
         return "it is empty"
     opened: list[str] = []
@@ -241,7 +245,7 @@ def expression_problem(text: str) -> str | None:
         elif sign in pairs and (not opened or opened.pop() != pairs[sign]):
             return f"unexpected '{sign}'"
         place += 1
-    return f"'{opened[-1]}' is not closed" if opened else None
+    return f"'{opened[-1]}' is not closed" if opened else grammar_problem(text)
 
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')

@@ -283,8 +283,9 @@ def _answered(call: Call, job: Document | None) -> Answer:
 
 def _own(call: Call) -> Document:
     text = call.params["job_id"]
-    right = text.isascii() and text.isdigit() and int(text[:18]) > 0
-    job = call.state.log_jobs.get(call.zone.id, int(text[:18])) if right else None
+    # More digits than the store's integers have are no job's id.
+    right = text.isascii() and text.isdigit() and len(text) <= 18
+    job = call.state.log_jobs.get(call.zone.id, int(text)) if right else None
     if job is None:
         raise refuse(404, f"could not find log job {text[:20]}", 10003)
     return job
