@@ -53,8 +53,10 @@ from edgeshift.stores.documents import (
     FrozenTargets,
     Intent,
     SnapshotTaken,
+    TargetsListed,
     gathered_key,
     intent_key,
+    listed_key,
     put_document,
     snapshot_key,
 )
@@ -150,12 +152,15 @@ class Scene:
     async def signs(self) -> None:
         """Have everybody sign, and half of the hour's commits made."""
         self.digest = await put_document(self.archive, self.spec)
-        listed = await put_document(self.archive, FrozenTargets(tuple(self.targets)))
+        self.listed = await put_document(self.archive, FrozenTargets(tuple(self.targets)))
         waves = (WaveSaid(name="all", first=0, end=len(self.targets)),)
-        started = StartStatement(
-            **self._about("olga"), spec=self.digest, targets=listed, count=len(self.targets), waves=waves
-        )
-        start = await self._put(started)
+        of: dict[str, Any] = {
+            "spec": self.digest,
+            "targets": self.listed,
+            "count": len(self.targets),
+            "listed": True,
+        }
+        start = await self._put(StartStatement(**self._about("olga"), **of, waves=waves))
         for by in ("ada", "grace"):
             await self._put(
                 DecisionStatement(
@@ -194,10 +199,12 @@ class Scene:
         }
 
     async def gathers(self, there: Connections) -> None:
-        """Have a worker take the snapshot of each zone that is measured, and where the scene asks for it
-        validate it and gather its evidence.
+        """Have a worker record its list of the targets, take the snapshot of each zone that is measured, and
+        where the scene asks for it validate it and gather its evidence.
         """
         now = datetime.now(UTC)
+        of_list = TargetsListed(at=now, count=len(self.targets))
+        await there.records.create(listed_key(self.digest, self.listed), of_list)
         for index in range(CHANGES):
             zone, digest = self.targets[index].zone, sha256(f"body {index}".encode())
             key = snapshot_key(zone, self.spec.area, digest)
