@@ -24,9 +24,14 @@ class RulesetCalls(Caller):
         return await self._cursored(Call("rulesets.list", "GET", _path(zone_id)), Ruleset, urgent=urgent)
 
     async def ruleset(self, zone_id: str, ruleset_id: str, *, urgent: bool = False) -> Ruleset:
-        """One ruleset with its rules."""
+        """One ruleset with its rules. Raises NotUnderstood where the answer is not of this one: what is asked
+        and written next goes by its identifier.
+        """
         call = Call("rulesets.get", "GET", _path(zone_id, ruleset_id))
-        return await self._one(call, Ruleset, urgent=urgent)
+        found = await self._one(call, Ruleset, urgent=urgent)
+        if found.id != ruleset_id:
+            raise self._not_understood(call, f"expected the ruleset {ruleset_id} in the answer")
+        return found
 
     async def phase_entry_point(self, zone_id: str, phase: str, *, urgent: bool = False) -> Ruleset | None:
         """The entry point ruleset of a phase with its rules, or None where the service says that there is

@@ -12,6 +12,7 @@ from edgeshift.service_api import (
     Credential,
     InvalidIdentifier,
     NotFound,
+    NotUnderstood,
     Refused,
     ServiceClient,
     ServiceError,
@@ -129,6 +130,17 @@ async def test_only_a_404_for_the_entry_point_says_that_there_is_none(answer: by
             else:
                 with pytest.raises(ServiceError):
                     await calls.phase_entry_point(ZONE, PHASE)
+
+
+@pytest.mark.parametrize("answered", [None, "", "c" * 32], ids=["null", "empty", "another"])
+async def test_a_ruleset_that_is_asked_for_is_that_one(answered: str | None) -> None:
+    """Not one without an identifier, nor another: what is asked next goes by it."""
+    found = {"id": answered, "kind": "zone", "phase": PHASE, "version": "1", "rules": []}
+    async with raw_service(lambda request: http(200, envelope(found))) as service:
+        calls = ServiceClient(service.base_url, Credential(token="t" * 40), pacer=Unpaced())
+        async with calls:
+            with pytest.raises(NotUnderstood, match=f"expected the ruleset {RULESET}"):
+                await calls.ruleset(ZONE, RULESET)
 
 
 async def test_identifiers_are_judged_before_sending() -> None:
