@@ -108,16 +108,16 @@ class TargetActivities:
         without = [zone for key, zone in unclear.items() if key not in zones]
         chosen = choose(spec, list(zones.values()), accounts, without)
         chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
-        return await self._freeze(message.spec, freeze(chosen, {}, spec.waves), listed=True)
+        targets = freeze(chosen, {}, spec.waves)
+        frozen = await self._freeze(message.spec, targets)
+        said = TargetsListed(at=now_of(self._connections), count=len(targets))
+        await ListedTargets(self._connections.records).record(message.spec, targets, said)
+        return frozen
 
-    async def _freeze(self, spec_digest: str, targets: list[Target], *, listed: bool) -> ResolvedTargets:
-        """``listed``: whether the targets are what the service has listed, and not what a message says."""
+    async def _freeze(self, spec_digest: str, targets: list[Target]) -> ResolvedTargets:
         spec = await self._connections.spec(spec_digest)
         frozen = FrozenTargets(tuple(targets))
         digest = await put_document(self._connections.archive, frozen, verify=True)
-        if listed:
-            said = TargetsListed(at=now_of(self._connections), count=len(targets))
-            await ListedTargets(self._connections.records).record(spec_digest, digest, said)
         return ResolvedTargets(
             targets=digest,
             count=len(targets),
@@ -227,8 +227,8 @@ class TargetActivities:
         """One report out of the batches', and the targets anew with canaries of every shape. It waits as
         ``assess`` does where calls are stopped.
 
-        Whoever reaches Temporal names any list and any reports. So the new list has a worker's record only
-        where the one that it is made of has one: the reports decide on the order alone.
+        Whoever reaches Temporal names any list and any reports. So nothing is recorded here: what
+        ``resolve_targets`` has recorded of the zones holds for each order of them, and for no others.
         """
         spec = await self._connections.spec(message.spec)
         lines: list[ZoneAssessment] = []
@@ -238,8 +238,7 @@ class TargetActivities:
         lines = one_each(lines, targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         ordered = freeze([target.zone for target in targets], shapes, spec.waves)
-        listed = await ListedTargets(self._connections.records).have(message.spec, message.targets)
-        frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered, listed=listed))
+        frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered))
         places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
         moved = [
             line.model_copy(update={"index": places[line.zone.id][0], "wave": places[line.zone.id][1]})

@@ -204,7 +204,7 @@ class Scene:
         """
         now = datetime.now(UTC)
         of_list = TargetsListed(at=now, count=len(self.targets))
-        await there.records.create(listed_key(self.digest, self.listed), of_list)
+        await there.records.create(listed_key(self.digest, self.targets), of_list)
         for index in range(CHANGES):
             zone, digest = self.targets[index].zone, sha256(f"body {index}".encode())
             key = snapshot_key(zone, self.spec.area, digest)

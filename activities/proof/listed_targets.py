@@ -2,15 +2,17 @@
 
 The list says what a target is called, which account it is of and which plan it has, and nobody who signs a
 start reads all of it. Whoever forges a plan's result and writes to the archive could have a list signed in
-which a zone goes by another one's name. So workers record, with their key, each list that they make, and the
-door believes no other where the start asks for that (docs/authority.md).
+which a zone goes by another one's name. So workers record, with their key, which zones they have found, and
+the door believes no others where the start asks for that (docs/authority.md).
 """
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from activities.proof.records import WorkerRecords
 from edgeshift.authority.starts import target_foreign
@@ -24,12 +26,12 @@ Targets = Callable[[str], Awaitable[Sequence[Target]]]
 """The frozen list with a digest."""
 
 NOT_LISTED = (
-    "no worker whose key counts has signed that it made the start's list of targets: have it made by"
-    " `edgeshift plan FILE`, then `edgeshift start FILE --again`"
+    "no worker whose key counts has signed that the service lists the start's targets so: have it looked by"
+    " `edgeshift plan FILE`; if they are others, `edgeshift start FILE --again`"
 )
 
 MOST_KNOWN = 100
-"""Lists of which a worker remembers the record that counted."""
+"""Lists of which a worker remembers the record that counted, and the name that it has to have."""
 
 
 class ListedTargets:
@@ -37,35 +39,42 @@ class ListedTargets:
 
     def __init__(self, records: WorkerRecords) -> None:
         self._records = records
-        self._known: OrderedDict[tuple[str, str], tuple[str, bytes]] = OrderedDict()
+        self._keys: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._known: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
 
-    async def record(self, spec: str, targets: str, said: TargetsListed) -> None:
-        """Record that this worker has made a list for a specification (digests). Raises ArchiveError."""
-        key = listed_key(spec, targets)
-        if not await self._records.create(key, said) and not await self.have(spec, targets):
+    async def record(self, spec: str, targets: Sequence[Target], said: TargetsListed) -> None:
+        """Record that this worker has found these zones for a specification (digest). Raises ArchiveError."""
+        key = await asyncio.to_thread(listed_key, spec, targets)
+        if not await self._records.create(key, said) and not await self._counts(key):
             # The key that signed it was revoked since, or a stranger has taken its name.
             await self._records.create(f"{key}-{uuid.uuid4().hex}", said)
 
-    async def have(self, spec: str, targets: str) -> bool:
-        """Whether a worker has recorded that it made this list for this specification. What was read of it
+    async def have(self, spec: str, digest: str, frozen: Targets) -> bool:
+        """Whether a worker has recorded the zones of this list for this specification. What was read of it
         once is not read again; whether its key counts is. Raises ArchiveError.
         """
-        place = spec, targets
-        known = self._known.get(place)
+        place = spec, digest
+        if (key := self._keys.get(place)) is None:
+            # In a thread: a hundred thousand targets take a moment.
+            key = await asyncio.to_thread(listed_key, spec, await frozen(digest))
+            _keep(self._keys, place, key)
+        return await self._counts(key)
+
+    async def _counts(self, key: str) -> bool:
+        known = self._known.get(key)
         if known is not None and await self._records.counts(*known):
             return True
-        key = listed_key(spec, targets)
-        found = await self._records.counting(key)
+        name, found = key, await self._records.counting(key)
         if found is None:
-            async for name in self._records.keys(key.rpartition("/")[0]):
-                if name.startswith(f"{key}-") and (found := await self._records.counting(name)) is not None:
-                    key = name
+            async for beside in self._records.keys(key.rpartition("/")[0]):
+                if not beside.startswith(f"{key}-"):
+                    continue
+                if (found := await self._records.counting(beside)) is not None:
+                    name = beside
                     break
         if found is None:
             return False
-        self._known[place] = key, found
-        while len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
+        _keep(self._known, key, (name, found))
         return True
 
     async def foreign(
@@ -80,6 +89,12 @@ class ListedTargets:
         if why := target_foreign(start, spec, statement, targets):
             return why
         # A start of an earlier version does not ask for it.
-        if statement.listed and not await self.have(statement.spec, statement.targets):
+        if statement.listed and not await self.have(statement.spec, statement.targets, frozen):
             return NOT_LISTED
         return None
+
+
+def _keep(kept: OrderedDict[Any, Any], place: object, value: object) -> None:
+    kept[place] = value
+    while len(kept) > MOST_KNOWN:
+        kept.popitem(last=False)

@@ -33,7 +33,7 @@ async def a_list_by_anothers_name_recorded_by_a_stranger(door: Guarded) -> Guard
     """In a worker's name, and with a worker's own record of another list."""
     stored, forged = await _by_another_name(door)
     spec, said = door.gate.start.spec, TargetsListed(at=datetime.now(UTC), count=1)
-    mine, its = listed_key(spec, door.targets), listed_key(spec, stored)
+    mine, its = listed_key(spec, [door.gate.start.target]), listed_key(spec, [forged.gate.start.target])
     await door.gate.connections.records.create(mine, said)
     taken = await door.archive.get_named(mine)
     assert taken is not None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable
+
 from pydantic import ConfigDict, RootModel
 
 from edgeshift.messages import Prepared, ZoneAssessment
@@ -20,20 +24,26 @@ class FrozenTargets(RootModel[tuple[Target, ...]]):
 
 
 class TargetsListed(Document):
-    """``listed/<specification>/<targets>``: a worker has made the list with the one digest, for the
-    specification with the other, of what the service listed. ``at``: when; ``count``: of the targets. Where
-    such a record counts no more, a plan that comes to the same list adds one beside it (``TARGETS-…``).
+    """``listed/<specification>/<zones>``: a worker has found exactly these zones among those that the service
+    lists, for the specification with that digest. ``at``: when; ``count``: of the zones. Where such a record
+    counts no more, a plan that finds the same zones adds one beside it (``ZONES-…``).
 
-    Written by ``resolve_targets`` and ``merge_assessment``; read before a change by a start that says so.
+    Written by ``resolve_targets``; read before a change by a start that says so.
     """
 
     at: Moment
     count: int
 
 
-def listed_key(spec: str, targets: str) -> str:
-    """The archive's name of it."""
-    return f"listed/{spec}/{targets}"
+def listed_key(spec: str, targets: Iterable[Target]) -> str:
+    """The archive's name of it. It is the same in whatever order and waves the targets are: those are what
+    people sign, and another plan of the same zones, some of which were changed since, comes to others.
+    """
+    zones = sorted(
+        json.dumps([zone.id, zone.name, zone.account, zone.plan.value, zone.kind.value, zone.covers])
+        for zone in (target.zone for target in targets)
+    )
+    return f"listed/{spec}/{hashlib.sha256(chr(10).join(zones).encode()).hexdigest()}"
 
 
 class CoveredZones(RootModel[tuple[Zone, ...]]):
