@@ -131,9 +131,11 @@ def _checked(before: TemporalSettings, change: dict[str, object]) -> TemporalSet
     try:
         return TemporalSettings.model_validate(before.model_dump() | change)
     except ValidationError as why:
-        wrong = why.errors(include_url=False)[0]["loc"][:1]
+        error = why.errors(include_url=False)[0]
+        wrong = error["loc"][:1]
         if wrong == ("address",):
-            raise SettingsError(
-                f"--address {change.get('address')!r} is not an address: write it as HOST:PORT"
-            ) from None
+            # Of one that is written as an address, the setting's own check says what cannot be.
+            own = error["type"] == "address"
+            said = f": {error['msg']}" if own else " is not an address: write it as HOST:PORT"
+            raise SettingsError(f"--address {change.get('address')!r}{said}") from None
         raise SettingsError(f"--{''.join(map(str, wrong))} cannot be used so") from None

@@ -10,15 +10,22 @@ NO_HOST = (
     " https://HOST/client/v4"
 )
 
-_PLAIN = re.compile(r"127\.0\.0\.1|(?!.*xn--)[a-z0-9.-]*[a-z][a-z0-9.-]*")
+_PLAIN = re.compile(r"127\.0\.0\.1|(?!.*xn--)(?=.*[a-z])[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?")
+_LONGEST_LABEL = 63
 
 
 def has_host(url: str) -> bool:
     """Whether the host of a URL can be sent to. One that is not plain ASCII needs a form for the DNS (IDNA),
-    and one of digits alone is an address: each call would fail otherwise.
+    one of digits alone is an address, and no part between dots is empty or longer than 63: each call would
+    fail otherwise.
     """
-    if _PLAIN.fullmatch(urlsplit(url).hostname or ""):
+    host = urlsplit(url).hostname or ""
+    if _PLAIN.fullmatch(host):
         return True
+    if host.isascii() and not all(
+        1 <= len(label) <= _LONGEST_LABEL for label in host.removesuffix(".").split(".")
+    ):
+        return False
     # It takes long to import, and most files do not need it.
     import httpx
 

@@ -15,8 +15,8 @@ class MissingObject(Message):
 
 
 class TooLate(Message):
-    """Of a failure of the type ``BadInput``: that no file would be right, since by this reason it is too late
-    for any. Failures of earlier versions have none.
+    """Of a failure of the type ``BadInput``: that by this reason it is too late for any file of this profile.
+    Failures of earlier versions have none.
     """
 
     code: ReasonCode

@@ -5,7 +5,7 @@ Pure: the time is passed in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -221,3 +221,11 @@ def said_to_be_needed(more: int, others: Sequence[str]) -> str:
         else ""
     )
     return f"{counted(more, 'more approval')} {agreed(more, 'is', 'are')} needed{by}"
+
+
+def said_of_several(needed: Collection[tuple[int, tuple[str, ...]]]) -> str:
+    """``said_to_be_needed`` of what lacks most. Where others lack fewer approvals, that is how many it may
+    take; what lacks none is not counted.
+    """
+    said = said_to_be_needed(*max(needed))
+    return f"up to {said}" if len({more for more, _ in needed if more}) > 1 else said

@@ -116,13 +116,14 @@ def of_failure(subject: Subject | str, cause: BaseException | None) -> Operation
 
 
 _TOO_LATE = (
-    "no other campaign file helps: `edgeshift doctor FILE` compares the date with the service's clock. In a"
-    " rehearsal, set that clock back by `edgeshift up --clock 2023-10-01T00:00:00Z` in a new folder"
+    "the removal date is that of the profile in the file (`service.profile`); where that is right, no other"
+    " file helps. `edgeshift doctor FILE` compares the date with the service's clock. In a rehearsal, set"
+    " that clock back by `edgeshift up --clock 2023-10-01T00:00:00Z` in a new folder"
 )
 
 
 def _is_too_late(cause: ApplicationError) -> bool:
-    """Whether it failed because nothing can be done any more in its area, whatever the file says."""
+    """Whether it failed because nothing can be done any more in its area, by the file's profile."""
     try:
         return bool(cause.details and TooLate.model_validate(cause.details[0]))
     except ValidationError:

@@ -49,9 +49,9 @@ class ByWidth:
 
 
 class Paragraph:
-    """``lead``, which is never broken, and words after it that wrap under each other. A list in one word that
-    is longer than the terminal goes on in the next line after a comma; any other such word is left whole, so
-    print it with ``soft_wrap``.
+    """``lead``, which is never broken, and words after it that wrap under each other. A plain list in one
+    word that is longer than the terminal goes on in the next line after a comma, unless these words have
+    quotes; any other such word is left whole, so print it with ``soft_wrap``.
     """
 
     def __init__(self, lead: Text, words: str, *, hang: int, style: str = "") -> None:
@@ -60,7 +60,11 @@ class Paragraph:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = max(options.max_width, self._hang + 16)
         first = self._lead.cell_len
-        words = " ".join(part for word in self._words.split() for part in _parts(word, width - self._hang))
+        each = self._words.split()
+        if '"' not in self._words:
+            # A comma in quotes may be a string's own: with a space after it, it would be another string.
+            each = [part for word in each for part in _parts(word, width - self._hang)]
+        words = " ".join(each)
         lines = wrapped(words, width - self._hang, width - first)
         yield self._lead + Text(lines[0], style=self._style)
         for line in lines[1:]:
@@ -69,9 +73,12 @@ class Paragraph:
             yield Text(" " * indent).append(line, style=self._style)
 
 
+_LIST = re.compile(r"[\w.=&:-]+(?:,[\w.=&:-]*)+")
+
+
 def _parts(word: str, width: int) -> list[str]:
-    """A word in parts that end with commas, each as long as ``width`` lets it, where it is longer itself."""
-    if cell_len(word) <= width or word.startswith(("http:", "https:")):
+    """A list in parts that end with commas, each as long as ``width`` lets it, where it is longer itself."""
+    if cell_len(word) <= width or not _LIST.fullmatch(word):
         return [word]
     parts = [""]
     for item in re.split(r"(?<=,)", word):

@@ -305,8 +305,7 @@ async def test_a_plan_past_the_removal_date_is_refused(client: Client, tmp_path:
         gone = "removed on 2024-01-01, and the service says it is 2024-02-01"
         with pytest.raises(BadInput, match=gone) as refused:
             await operations.assess(play.client, play.archive, play.spec)
-        # It is no mistake in the file.
-        assert "no other campaign file helps" in refused.value.hint and "--clock" in refused.value.hint
+        assert "`service.profile`" in refused.value.hint and "--clock" in refused.value.hint
         assert await play.journal("esc.set") == []
 
 

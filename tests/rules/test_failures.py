@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 import edgeshift.service_api.errors as service_errors
 from activities.boundary import named
 from edgeshift.cli.errors import described
-from edgeshift.messages import ZonePolicy
+from edgeshift.messages import TooLate, ZonePolicy
 from edgeshift.model.exit_codes import MEANINGS, ExitCode
 from edgeshift.model.failures import (
     FAILURES,
@@ -26,6 +26,7 @@ from edgeshift.model.failures import (
     kind_of,
     of_activity,
 )
+from edgeshift.model.reason_codes import ReasonCode
 from edgeshift.operations.calls import of_failure, the_campaign
 from edgeshift.operations.errors import Failed
 from edgeshift.service_api.errors import Outcome, ServiceError, outcome_of
@@ -139,6 +140,15 @@ def test_operations_and_the_command_line_exit_alike(kind: str) -> None:
     assert told.exit_code is expected
     shown = described(told)
     assert shown is not None and shown.code is expected
+
+
+def test_what_comes_too_late_does_so_by_the_profile_of_the_file() -> None:
+    """Another profile may have a later date, so that a hint does not say that no file helps."""
+    late = TooLate(code=ReasonCode.REMOVED)
+    told = of_failure("campaign a", ApplicationError("removed on 2024-01-01", late, type="BadInput"))
+    assert told.hint.startswith("the removal date is that of the profile in the file (`service.profile`)")
+    assert "where that is right, no other file helps" in told.hint and "--clock" in told.hint
+    assert told.hint != of_failure("campaign a", ApplicationError("no", type="BadInput")).hint
 
 
 def test_a_hint_names_the_campaign_and_nothing_that_is_only_called_like_one() -> None:

@@ -156,7 +156,10 @@ def test_what_is_no_character_is_named(text: str, said: str) -> None:
     assert only(f"name: a\n{text}\n").startswith(said)
 
 
-@pytest.mark.parametrize("host", ["xn--", "é..x", "300.1.1.1"])
+@pytest.mark.parametrize(
+    "host",
+    ["xn--", "é..x", "300.1.1.1", "a..b", ".x", "x..", ".", f"{'a' * 64}.example", f"a.xn--{'b' * 60}"],
+)
 def test_a_host_without_a_form_for_the_dns_is_refused(host: str) -> None:
     """Each call would fail by it."""
     said = only(f"{SMALL}service: {{base_url: 'https://{host}/client/v4'}}\n")

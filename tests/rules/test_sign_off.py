@@ -18,6 +18,7 @@ from edgeshift.model.sign_off import (
     Tally,
     passed_on,
     refusal,
+    said_of_several,
     said_to_be_needed,
     still_needed,
     tally,
@@ -217,6 +218,19 @@ def test_what_is_needed_is_said_with_who_can() -> None:
         "1 more approval is needed"
     )
     assert said_to_be_needed(*still_needed([approve("ann")], policy(1), "olga", NOW)) == ""
+
+
+def test_of_several_the_most_that_any_needs_is_said() -> None:
+    """As the most where another one that lacks any lacks fewer; what lacks none does not matter."""
+
+    def of(*people: str) -> tuple[int, tuple[str, ...]]:
+        return still_needed([approve(name) for name in people], policy(3), "olga", NOW)
+
+    most = "2 more approvals are needed (ann, cleo)"
+    done = of("ann", "bob", "cleo")
+    assert said_of_several([of("ann", "bob"), of("bob"), done]) == f"up to {most}"
+    assert said_of_several([of("bob"), done, of("bob")]) == most
+    assert said_of_several([done]) == ""
 
 
 @given(

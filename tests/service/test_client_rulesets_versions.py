@@ -135,7 +135,7 @@ async def test_only_a_404_for_the_entry_point_says_that_there_is_none(answer: by
 @pytest.mark.parametrize("answered", [None, "", "c" * 32], ids=["null", "empty", "another"])
 async def test_a_ruleset_that_is_asked_for_is_that_one(answered: str | None) -> None:
     """Not one without an identifier, nor another: what is asked next goes by it."""
-    found = {"id": answered, "kind": "zone", "phase": PHASE, "version": "1", "rules": []}
+    found: dict[str, Any] = {"id": answered, "kind": "zone", "phase": PHASE, "version": "1", "rules": []}
     async with raw_service(lambda request: http(200, envelope(found))) as service:
         calls = ServiceClient(service.base_url, Credential(token="t" * 40), pacer=Unpaced())
         async with calls:

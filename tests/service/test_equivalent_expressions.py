@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.testbed.simulator.expressions import ExpressionError, compile_expression, quoted
-from edgeshift.testbed.simulator.grammar import grammar_problem
+from edgeshift.testbed.simulator.ruleset_checks import expression_problem
 
 REQUEST = {
     "http.host": "shop.example",
@@ -128,23 +128,25 @@ SENTENCES = [
     "tcp.flags & 2 or tcp.flags bitwise_and 0x02 or http.request.body.raw eq 61:62:63",
     "f() and !(g(h(a), not b and c eq 1))",
     "nonsense eq 5",
+    *(r'http.host contains r"C:\"', 'http.host eq r##"a"#b"##', 'http.host matches r"("'),
     pytest.param("(" * 5_000 + "nonsense" + ")" * 5_000, id="deep"),
 ]
 NO_SENTENCES = [
     *("true true", "nonsense ~~ 5", 'http.host is "x"', "http.host eq", 'eq "x"', '"x"', 'http.host "x"'),
     *('http.host eq "x" "y"', "http.host AND ssl", "ssl and", "ssl or or ssl", "(ssl) (ssl)", "()"),
     *('http.host in "x"', 'http.host eq {"x"}', "f(a b)", "f(a,)", "a, b", "x[]", 'x["a" "b"]', "a eq and b"),
-    *("http.host in {", "f(a", "not", 'http.host strict "x"', "ssl;", "ssl = 1"),
+    *("http.host in {", "f(a", "not", 'http.host strict "x"', "ssl;", "ssl = 1", "", " ", "ssl)", "(f(a]"),
+    *('http.host eq "x', r'http.host eq "x\"', 'http.host eq r#"x"', "x[0", "ssl}"),
 ]
 
 
 @pytest.mark.parametrize("text", [*TRUE, *FALSE, *SENTENCES])
 def test_a_sentence_is_one_whatever_it_names(text: str) -> None:
     """What the simulator evaluates is a sentence, and so is what it does not know but the service may."""
-    assert grammar_problem(text) is None
+    assert expression_problem(text) is None
 
 
 @pytest.mark.parametrize("text", NO_SENTENCES)
 def test_what_is_no_sentence_is_told(text: str) -> None:
     """Operands that nothing joins, operators that do not exist, and what is missing."""
-    assert grammar_problem(text)
+    assert expression_problem(text)

@@ -13,6 +13,7 @@ from edgeshift.rate_limit.in_hand import InHand, in_hand
 from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lease, SlotBook, lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
+from tests.kit.tiers import tiered
 from tests.service.test_pacing import Leases, skipping, slots
 
 CALLS = 3
@@ -90,8 +91,7 @@ def steps_done(processes: int, zones: int, waits: float = 0.0, readers: int = 0)
     return done, made, in_vain, read
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("processes", "zones"), [(1, 500), (2, 500), (4, 800)])
+@pytest.mark.parametrize(("processes", "zones"), tiered([(2, 500), (1, 500), (4, 800)]))
 def test_no_turn_is_spent_on_what_does_not_come_to_its_end(processes: int, zones: int) -> None:
     """Else a full window spends the whole limit, and commits nothing, for good."""
     done, made, _, _ = steps_done(processes, zones)

@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.zone_reports import MOST_SHAPES
     from edgeshift.messages import Answer, CampaignSignOff, RulingVerb
     from edgeshift.model.counts import agreed, counted
-    from edgeshift.model.sign_off import Choice, Decision, said_to_be_needed, still_needed
+    from edgeshift.model.sign_off import Choice, Decision, said_of_several, still_needed
     from workflows.campaign.state import CampaignState
     from workflows.campaign.steering import refuse_if_over, refuse_if_unrecorded, refused
 
@@ -57,7 +57,7 @@ class Decisions:
             still_needed(state.ledger.book.said(fingerprint, wave), policy, by, now)
             for fingerprint in fingerprints
         ]
-        said = said_to_be_needed(*max(needed))
+        said = said_of_several(needed)
         lacking = sum(1 for more, _ in needed if more)
         if said and lacking < len(fingerprints):
             said = f"for {lacking:,} of the fingerprints, {said}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from edgeshift.profiles import ServiceProfile
 from edgeshift.testbed.simulator import log_fields
 from edgeshift.testbed.simulator.answers import ApiError, Json, error, refuse, wrong
+from edgeshift.testbed.simulator.expressions import tokens
 from edgeshift.testbed.simulator.grammar import grammar_problem
 from edgeshift.testbed.simulator.managed_rulesets import MANAGED_RULESETS
 from edgeshift.testbed.simulator.options import SimulatorOptions
@@ -227,40 +228,14 @@ def _are_names(value: Json) -> bool:
 
 
 def expression_problem(text: str) -> str | None:
-    """What is wrong with a filter expression: it is empty, brackets or quotes are not closed, or the grammar
-    of the rules language has no such sentence, whatever fields and functions there are. None if nothing."""
-    if not text.strip():
-        return "it is empty"
-    opened: list[str] = []
-    pairs = {")": "(", "}": "{", "]": "["}
-    place = 0
-    while place < len(text):
-        sign = text[place]
-        if sign == '"':
-            place = _end_of_string(text, place)
-            if place < 0:
-                return "a string is not closed"
-        elif sign in "({[":
-            opened.append(sign)
-        elif sign in pairs and (not opened or opened.pop() != pairs[sign]):
-            return f"unexpected '{sign}'"
-        place += 1
-    return f"'{opened[-1]}' is not closed" if opened else grammar_problem(text)
-
-
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+    """What is wrong with a filter expression: it is empty, or the grammar of the rules language has no such
+    sentence, whatever fields and functions there are. None if nothing."""
+    return grammar_problem(text) if text.strip() else "it is empty"
 
 
 def unknown_operator(text: str, facts: ServiceProfile) -> str | None:
-    """What is wrong with an expression whose operators the profile does not all know (docs/service.md §10);
+    """What is wrong with a sentence whose operators the profile does not all know (docs/service.md §10);
     None if nothing."""
-    if not facts.wildcard and re.search(r"\bwildcard\b", _STRING.sub('""', text)):
+    if not facts.wildcard and any((kind, word) == ("word", "wildcard") for kind, word, _ in tokens(text)):
         return "unknown operator 'wildcard'"
     return None
-
-
-def _end_of_string(text: str, start: int) -> int:
-    place = start + 1
-    while place < len(text) and text[place] != '"':
-        place += 2 if text[place] == "\\" else 1
-    return place if place < len(text) else -1
