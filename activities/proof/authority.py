@@ -376,16 +376,5 @@ class Authority:
             self._passed[shown] = None
             while len(self._passed) > MOST_PASSED:
                 self._passed.popitem(last=False)
-        return Asked(
-            campaign=spec.name,
-            spec_digest=start.spec,
-            spec=spec,
-            step=change.step,
-            target=start.target,
-            index=start.index,
-            attempt=start.attempt,
-            digest=change.digest,
-            fingerprint=change.fingerprint,
-            evidence_digest=change.evidence,
-            passed=passed,
-        )
+        asked = Asked.of(start, spec, change.step, change.digest, change.fingerprint)
+        return replace(asked, evidence_digest=change.evidence, passed=passed)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -89,19 +90,8 @@ class SignedRejections:
         assert isinstance(found.statement, StartStatement)
         if target_foreign(start, spec, found.statement, await self._targets(found.statement.targets)):
             return None
-        asked = Asked(
-            campaign=spec.name,
-            spec_digest=start.spec,
-            spec=spec,
-            step=proposed.step,
-            target=start.target,
-            index=start.index,
-            attempt=start.attempt,
-            digest=proposed.digest,
-            fingerprint=proposed.fingerprint,
-            alike=starts_alike(found, starts),
-            by_file=starts_by_file(found, starts),
-        )
+        asked = Asked.of(start, spec, proposed.step, proposed.digest, proposed.fingerprint)
+        asked = replace(asked, alike=starts_alike(found, starts), by_file=starts_by_file(found, starts))
         agains = await self._records.agains(spec.name, start.target.zone.id)
         return rejected_by(asked, found, rejections, agains, roots, now)
 

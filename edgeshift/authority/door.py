@@ -18,7 +18,7 @@ from edgeshift.authority.statements import (
     WordStatement,
 )
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import UNSIGNED, Step
+from edgeshift.messages import UNSIGNED, Step, ZoneStart
 from edgeshift.model.fleet import MOST_ATTEMPTS, Target
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 
@@ -66,6 +66,21 @@ class Asked:
     earlier: Earlier = Earlier()
     alike: frozenset[str] = frozenset()
     by_file: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, start: ZoneStart, spec: CampaignSpec, step: Step, digest: str, fingerprint: str) -> Asked:
+        """The step of a zone that was started so, with what it proposes."""
+        return cls(
+            campaign=spec.name,
+            spec_digest=start.spec,
+            spec=spec,
+            step=step,
+            target=start.target,
+            index=start.index,
+            attempt=start.attempt,
+            digest=digest,
+            fingerprint=fingerprint,
+        )
 
 
 def halted(asked: Asked, word: WordStatement | None) -> str | None:

@@ -58,7 +58,7 @@ AT_THE_DOOR = (
         1,
         [
             Edit(
-                AUTHORITY,
+                DOOR,
                 "            spec=spec,\n",
                 '            spec=spec.model_copy(update={"sign_off": start.policy.sign_off}),\n',
             )

@@ -12,7 +12,6 @@ from edgeshift.areas.waf.answers import (
     page_rule_patterns,
 )
 from edgeshift.areas.waf.body import (
-    UNUSED,
     Adjustment,
     Mode,
     Proposal,
@@ -54,7 +53,6 @@ __all__ = [
     "AS_DELIVERED",
     "MANAGED_RULESET",
     "OWASP_RULESET",
-    "UNUSED",
     "WITHOUT_WINDOW",
     "Adjustment",
     "Assessment",

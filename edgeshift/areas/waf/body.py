@@ -37,9 +37,6 @@ from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, TRUTH, Part
 from edgeshift.profiles import SPECIFICATION, ServiceProfile
 
-UNUSED = "not adjusted: "
-"""How the warning begins that an adjustment changes nothing of a zone."""
-
 
 class Mode(StrEnum):
     """The value of ``waf_migration`` (docs/service.md §3.2)."""
@@ -160,9 +157,8 @@ def propose(
     unused: list[str] = []
     for adjustment in adjustments:
         if not adjust(body, adjustment):
-            unused.append(
-                f"{UNUSED}{named(adjustment.ruleset, NAMES)}, which no rule of the configuration runs"
-            )
+            subject = named(adjustment.ruleset, NAMES)
+            unused.append(f"not adjusted: {subject}, which no rule of the configuration runs")
         else:
             subject = f"rule {adjustment.rule}" if adjustment.rule else f"ruleset {adjustment.ruleset}"
             additions.append(f"adjusted {subject}")

@@ -62,10 +62,15 @@ class WafProposals(ProposalPart):
             losses=(*map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST)), *rules),
             carried_over=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.CARRIED_OVER))),
             compare=tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.COMPARE))),
-            warnings=(
-                *(found.warnings if found else ()),
-                *(waf.protection_warnings(snapshot.reading, body) if snapshot and commits else ()),
-                *(one for one in (proposal.warnings if proposal else ()) if one.startswith(waf.UNUSED)),
+            # What the proposal says beyond what follows from the snapshot, such as what is adjusted in vain.
+            warnings=tuple(
+                dict.fromkeys(
+                    (
+                        *(found.warnings if found else ()),
+                        *(waf.protection_warnings(snapshot.reading, body) if snapshot and commits else ()),
+                        *(proposal.warnings if proposal else ()),
+                    )
+                )
             ),
             speaks_against=read is not None and read.verdict is EvidenceVerdict.FAIL,
             own=WafShown(
