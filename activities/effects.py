@@ -66,7 +66,7 @@ class Effects:
                 if kind.recorded >= MOST_KEPT:
                     break
                 if (took := await get_record(self._archive, EffectTook, key)) is not None:
-                    kind.times.told(took.seconds)
+                    kind.times.learn(took.seconds)
                     kind.recorded += 1
         except ArchiveError as failure:
             activity.logger.info("times of other workers not read: %s", failure)

@@ -332,7 +332,7 @@ def _listed_as(message: ZoneStart) -> list[SearchAttributePair[str]]:
 
 
 def _told(message: ZoneStart) -> ZoneStart:
-    """The same for a zone whose first word is known before it begins: the batch's answer has it."""
+    """How a zone is started: where its first word is known before, the batch's answer says it."""
     reading = message.reading
     if reading is None or not message.may_be_told:
         return message

@@ -224,7 +224,7 @@ class TargetActivities:
     @named_failures
     @heartbeating
     async def merge(self, message: MergeAssessment) -> AssessmentResult:
-        """One report out of the batches', and the targets anew with canaries of every shape. It waits as
+        """One report out of the batches', and the targets anew with canaries of every group. It waits as
         ``assess`` does where calls are stopped.
 
         Whoever reaches Temporal names any list and any reports. So nothing is recorded here: what
@@ -236,8 +236,8 @@ class TargetActivities:
             lines += (await get_document(self._connections.archive, AssessedTargets, part)).root
         targets = await self._connections.targets(message.targets)
         lines = one_each(lines, targets)
-        shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
-        ordered = freeze([target.zone for target in targets], shapes, spec.waves)
+        group_of = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
+        ordered = freeze([target.zone for target in targets], group_of, spec.waves)
         frozen = await self._once_calls_go(spec, partial(self._freeze, message.spec, ordered))
         places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
         moved = [

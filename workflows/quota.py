@@ -126,7 +126,7 @@ class Quota:
 
     @workflow.update
     def hold_calls(self, message: HoldCalls) -> Standing:
-        """The same, told to somebody who then waits: once this has answered, it is published."""
+        """As ``hold``, for somebody who then waits: once this has answered, it is published."""
         self._hold(message)
         return standing(self._circuit)
 

@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
+        Gathered,
         PermitGrant,
         Prepared,
         Step,
@@ -93,11 +94,7 @@ class WafZone:
         if part.prepared is None:
             raise ended
         limit = await self._parts.ending.looked_for(part)
-        proposed, gathered = self._zone.prepared, self._zone.gathered
-        if proposed is None or proposed.digest != part.prepared.digest:
-            # The evidence is not about the rules that were sent.
-            self._zone.gathered = None
-        self._zone.sent = self._zone.prepared = part.prepared
+        before = self._takes_up(part.prepared)
         found = await self._verify(part.prepared, Mode.PENDING, limit=limit)
         if found.reached and found.record:
             shown = Reason(code=ReasonCode.MIGRATED_AS_SIGNED, because=ended.why)
@@ -105,7 +102,8 @@ class WafZone:
         if found.reached:
             raise Ended(ZoneOutcome.FAILED, *found.explained)
         if found.unchanged or (found.read and not part.may_show):
-            self._zone.sent, self._zone.prepared, self._zone.gathered = None, proposed, gathered
+            self._zone.sent = None
+            self._puts_back(*before)
             raise ended
         unseen = Reason(code=ReasonCode.NOT_SEEN, because=ended.why, then=found.explained)
         raise Ended(ZoneOutcome.UNKNOWN, unseen)
@@ -152,21 +150,32 @@ class WafZone:
         """See through a commit of this campaign of which this run knows nothing, and which may still come to
         show; whether there was one. Raises SeenThrough where it shows, Ended where nobody can say.
         """
-        zone = self._zone
         part = await self._parts.ending.left(MutationActivities.look_back)
         if part.prepared is None or not part.may_show:
             return False
         # Whatever the zone has said meanwhile: it takes its place again.
         await self._parts.ending.looked_for(part)
-        proposed, gathered = zone.prepared, zone.gathered
-        if proposed is None or proposed.digest != part.prepared.digest:
-            # The evidence is not about the rules that were sent.
-            zone.gathered = None
-        zone.sent = zone.prepared = part.prepared
+        before = self._takes_up(part.prepared)
         if record := await self._committed(part.prepared, "it was sent before"):
             raise SeenThrough(record)
-        zone.prepared, zone.gathered = proposed, gathered
+        # What was sent stays: a reading that finds the zone migrated by now is of that.
+        self._puts_back(*before)
         return True
+
+    def _takes_up(self, prepared: Prepared) -> tuple[Prepared | None, Gathered | None]:
+        """This is what was sent, of which the zone knew nothing: from now on it is about that. What it was
+        about before: its proposal, and the evidence of it.
+        """
+        proposed, gathered = self._zone.prepared, self._zone.gathered
+        if proposed is None or proposed.digest != prepared.digest:
+            # The evidence is not about the rules that were sent.
+            self._zone.gathered = None
+        self._zone.sent = self._zone.prepared = prepared
+        return proposed, gathered
+
+    def _puts_back(self, proposed: Prepared | None, gathered: Gathered | None) -> None:
+        """It is about this again (``_takes_up``): nothing came of what was sent."""
+        self._zone.prepared, self._zone.gathered = proposed, gathered
 
     @property
     def _enterprise(self) -> bool:

@@ -14,10 +14,11 @@ from edgeshift.messages import Change, Step
 
 
 class Others(NamedTuple):
-    """``shows``: whether a commit of the zone may still come to show, however soon it was made. ``until``:
-    until when something may be on its way of which nobody has recorded that it was answered: a commit whose
-    time to show would be over else, and for a commit also a validation, which would land after it; None
-    where nothing is.
+    """``shows``: whether a commit of the zone may still come to show, however soon it was made.
+
+    ``until``: until when something may be on its way of which nobody has recorded an answer; None where
+    nothing is. That may be a commit whose time to show would be over else. Before a commit it may also be a
+    validation, which would land after it.
     """
 
     shows: bool = False

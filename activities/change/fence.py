@@ -109,6 +109,7 @@ class Fence:
                 raise NotSent("what it would undo was seen to its end", settled=signed.seen)
 
     async def _ask(self, check: Check) -> None:
+        """Have the step checked by what people signed, and note when. Raises NotSent, ArchiveError."""
         there = self.connections
         spec = await there.spec(self.change.start.spec)
         try:
@@ -127,8 +128,8 @@ class Fence:
         self.checked = there.clock.monotonic()
 
     async def _refuse_what_was_stopped(self) -> None:
-        """The same, just before the first request, of a step that has waited for its turn since. Raises
-        NotSent, also where it cannot be seen.
+        """Just before the first request of a step that was asked for and has waited for its turn since: ask
+        once more what people signed. Raises NotSent, also where it cannot be seen.
         """
         waited = self.connections.clock.monotonic() - self.checked
         if self.begun or self.change.step is Step.ROLL_BACK or waited < CHECKED_AGAIN_AFTER:
@@ -136,7 +137,7 @@ class Fence:
         await self._ask_late(self.connections.authority.check_again, "what people signed")
 
     async def _ask_late(self, check: Check, what: str) -> None:
-        """The same, raising NotSent where it cannot be read."""
+        """As ``_ask``; raises NotSent where ``what`` cannot be read, too."""
         try:
             await self._ask(check)
         except ArchiveError as failure:

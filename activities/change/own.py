@@ -47,7 +47,7 @@ async def own_of(connections: Connections, start: ZoneStart) -> Own:
 
 
 async def own_in(connections: Connections, spec_digest: str, run: str) -> Own:
-    """The same, of a campaign's specification and first run. Raises ArchiveError."""
+    """As ``own_of``, of a campaign's specification and first run. Raises ArchiveError."""
     return Own(run, *await connections.starts.own(spec_digest))
 
 

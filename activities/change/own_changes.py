@@ -218,8 +218,8 @@ async def nothing_showed(connections: Connections, start: ZoneStart) -> bool:
 
 
 async def last_change_if_known(connections: Connections, start: ZoneStart) -> OwnChange | None:
-    """The same, and None as well where the archive, or the roots, cannot be read now: what gets worse is told
-    all the same, and taken back; nothing is signed.
+    """As ``last_change``, and None as well where the archive, or the roots, cannot be read now: what gets
+    worse is told all the same, and taken back; nothing is signed.
     """
     try:
         return await last_change(connections, start)
@@ -229,7 +229,9 @@ async def last_change_if_known(connections: Connections, start: ZoneStart) -> Ow
 
 
 async def very_own_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
-    """The same, where this very campaign has made it, and not an earlier one of its name."""
+    """As ``last_change_if_known``, where this very campaign has made it, and not an earlier one of its
+    name.
+    """
     last = await last_change_if_known(connections, start)
     try:
         mine = last is not None and (await own_of(connections, start)).has(last.record)

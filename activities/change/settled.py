@@ -89,7 +89,7 @@ async def settled_change(connections: Connections, start: ZoneStart) -> ResultSt
 
 
 async def settled_if_known(connections: Connections, start: ZoneStart) -> ResultStatement | None:
-    """The same, and None as well where that cannot be read: it holds no rollback up."""
+    """As ``settled_change``, and None as well where that cannot be read: it holds no rollback up."""
     try:
         return await settled_change(connections, start)
     except ArchiveError as failure:

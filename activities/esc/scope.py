@@ -156,7 +156,7 @@ class EscActivities:
             target,
             ProbedProposal(
                 body=body,
-                losses=tuple(esc_told.told(report)),
+                losses=tuple(esc_told.loss_lines(report)),
                 warnings=(*warnings, *doubts),
                 report=evidence,
                 baseline=kept,
@@ -369,7 +369,7 @@ class EscActivities:
             said=text_of(*why),
             codes=codes_of(why),
             changed_at=message.since,
-            aftercare=Advice(advice=tuple(esc_told.told(seen))),
+            aftercare=Advice(advice=tuple(esc_told.loss_lines(seen))),
         )
         kept = await put_document(archive, record, verify=True)
         await self._connections.results.record_watched(message, kept, own.record)

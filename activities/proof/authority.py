@@ -205,16 +205,17 @@ class Authority:
             raise NotSigned(str(full), halted=True, full=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
-        """The same of a step that was checked before, without the caps. Its evidence passed then, and does
-        not change; people's words may have.
+        """As ``check``, of a step that was checked before, without the caps. Its evidence passed then, and
+        does not change; people's words may have.
         """
         await self._refuse(change, spec, frozen, now, again=True)
 
     async def check_earlier(
         self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, earlier: Earlier
     ) -> None:
-        """The same of a step that is about to be sent, by what was sent before it: raises NotSigned where
-        that used what people signed, where nobody has signed that its attempt begins, or where a cap is full.
+        """As ``check``, of a step that is about to be sent, by what was sent before it: raises NotSigned
+        where that used what people signed, where nobody has signed that its attempt begins, or where a cap is
+        full.
         """
         if earlier.used or change.start.attempt != 1:
             await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)

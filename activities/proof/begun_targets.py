@@ -40,7 +40,7 @@ class BegunTargets:
         return why
 
     async def refuses_list(self, digest: str, spec: CampaignSpec, targets: str) -> str | None:
-        """The same of a whole frozen list. ``digest``: of ``spec``; ``targets``: of the list."""
+        """As ``refuses``, of a whole frozen list. ``digest``: of ``spec``; ``targets``: of the list."""
         async for statement in self._began_by(digest, spec):
             if statement is None or statement.targets == targets:
                 return None

@@ -87,8 +87,8 @@ class WorkerRecords:
         return await self._archive.create_once(key, await self.bytes_of(key, document), lasting=lasting)
 
     async def create_own(self, key: str, document: BaseModel) -> bool:
-        """The same, where a rollback rests on the record. Raises ArchiveCorrupt where one is there that does
-        not count: somebody has taken its name.
+        """As ``create``, where a rollback rests on the record. Raises ArchiveCorrupt where one is there that
+        does not count: somebody has taken its name.
         """
         if await self.create(key, document):
             return True

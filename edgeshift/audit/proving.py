@@ -136,7 +136,7 @@ class Verifier:
         proof = self._proof
         proof.lines = self._at
         policies = {digest: self._roots.policy_for(spec.sign_off) for digest, spec in self._specs.items()}
-        proof.people = self._people.told(
+        proof.people = self._people.by_name(
             {
                 one.digest: (policies[one.statement.spec], one.statement.by)
                 for one in self._starts

@@ -54,7 +54,7 @@ class People:
         first, last = self._times.get(who, (at, at))
         self._times[who] = (min(first, at), max(last, at))
 
-    def told(self, starts: Mapping[str, tuple[SignOffPolicy, str]]) -> list[Said]:
+    def by_name(self, starts: Mapping[str, tuple[SignOffPolicy, str]]) -> list[Said]:
         """All of them, by name. ``starts``: by a start's digest, the policy under it and who signed it."""
         return [
             Said(

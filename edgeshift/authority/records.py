@@ -331,8 +331,8 @@ class SignedRecords:
         return _latest_first(found)
 
     async def starts_as_far(self, campaign: str) -> Looked:
-        """The same for what nobody may hold up: as far as they can be read; where somebody floods the place,
-        the first that were stored. Raises ArchiveError.
+        """As ``starts``, for what nobody may hold up: as far as they can be read; where somebody floods the
+        place, the first that were stored. Raises ArchiveError.
         """
         read, damaged = _as_far(await self._looks(campaign, [_starts(campaign)], oldest=True))
         return _latest_first(read), damaged

@@ -36,8 +36,8 @@ class Attempts(TargetTable):
         count at the door: else nobody could sign it again. ``named``: somebody asked for this very one.
         """
         place = self.places[index]
-        if self.decided_anew(index) and (shape := self.fingerprint_group(index)):
-            self.book.forget(shape.fingerprint)
+        if self.decided_anew(index) and (group := self.fingerprint_group(index)):
+            self.book.forget(group.fingerprint)
         self.uncounted.discard(index)
         if place == TargetState.REJECTED or (named and place in REOPENED):
             self.reopened.add(index)

@@ -87,8 +87,8 @@ class Ledger(ZoneReports):
 
     def decisions(self, index: int) -> list[Decision]:
         """What the book says of the target's fingerprint, for its wave."""
-        shape = self.fingerprint_group(index)
-        return self.book.said(shape.fingerprint, self.places.wave_of(index)) if shape else []
+        group = self.fingerprint_group(index)
+        return self.book.said(group.fingerprint, self.places.wave_of(index)) if group else []
 
     def overdue(self, now: datetime, after: timedelta) -> list[int]:
         """The targets that have waited for a sign-off at least this long.
@@ -103,11 +103,11 @@ class Ledger(ZoneReports):
     def apply_book(self, indexes: Iterable[int], policy: SignOffPolicy, by: str, now: datetime) -> None:
         """Let the book's decisions count for those of these few targets that wait for them."""
         for index in indexes:
-            place, shape = self.places[index], self.fingerprint_group(index)
-            if place not in AWAITING or shape is None or shape.fingerprint not in self.book:
+            place, group = self.places[index], self.fingerprint_group(index)
+            if place not in AWAITING or group is None or group.fingerprint not in self.book:
                 continue
-            wave, of = self.places.wave_of(index), frozenset({shape.fingerprint})
-            goes_to = _goes_to(place, tally(self.book.said(shape.fingerprint, wave), of, policy, by, now))
+            wave, of = self.places.wave_of(index), frozenset({group.fingerprint})
+            goes_to = _goes_to(place, tally(self.book.said(group.fingerprint, wave), of, policy, by, now))
             if goes_to is not None:
                 self.places[index] = goes_to
 
@@ -136,17 +136,17 @@ class Ledger(ZoneReports):
         then the parts of ``PARTS``, each with its length in front.
         """
         places = bytes(self.places)
-        known = [shape.fingerprint for shape in self.known]
+        known = [group.fingerprint for group in self.known]
         ended_as = bytes(self.ended_as.get(index, 0) for index in range(self.count)) if self.ended_as else b""
         parts = {
             "places": pack_plain(places),
             "attempts": pack_plain(bytes(self.attempts)),
             "sequences": pack_numbers(self.sequences, places.translate(_OPEN)),
-            "shapes": pack_numbers(self.shapes),
+            "shapes": pack_numbers(self.group_numbers),
             "since": pack_numbers(self.since, places.translate(_WAITING)),
             # As good as random: there is nothing to compress.
             "known": bytes.fromhex("".join(known)),
-            "steps": pack(bytes(_STEP_NUMBER[shape.step] for shape in self.known)),
+            "steps": pack(bytes(_STEP_NUMBER[group.step] for group in self.known)),
             "book": self.book.packed(known),
             "ended_as": pack(ended_as),
             "rest": pack(self._rest().model_dump_json().encode()),
@@ -202,19 +202,19 @@ class Ledger(ZoneReports):
         part = dict(zip(PARTS, parts, strict=False))
         places, self.attempts = unpack(part["places"]), bytearray(unpack(part["attempts"]))
         self.sequences = unpack_numbers(part["sequences"])
-        self.shapes = unpack_numbers(part["shapes"])
+        self.group_numbers = unpack_numbers(part["shapes"])
         self.since = unpack_numbers(part["since"])
         ended_as, steps, known = unpack(part["ended_as"]), unpack(part["steps"]), part["known"].hex()
-        arrays = (places, self.attempts, self.sequences, self.shapes, self.since, ended_as or places)
+        arrays = (places, self.attempts, self.sequences, self.group_numbers, self.since, ended_as or places)
         if {len(of_each) for of_each in arrays} != {self.count}:
             raise ValueError(f"the ledger is of another number of targets than {self.count}")
         if (places + ended_as).translate(None, bytes(TargetState)):
             raise ValueError("the ledger has a target where none can be")
-        if len(known) != 2 * DIGEST * len(steps) or max(self.shapes, default=0) > len(steps):
+        if len(known) != 2 * DIGEST * len(steps) or max(self.group_numbers, default=0) > len(steps):
             raise ValueError("the ledger has another number of fingerprints than it says")
         for number, step in enumerate(steps):
             self.know(known[2 * DIGEST * number : 2 * DIGEST * (number + 1)], STEPS[step])
-        self.book = DecisionBook.unpacked(part["book"], [shape.fingerprint for shape in self.known])
+        self.book = DecisionBook.unpacked(part["book"], [group.fingerprint for group in self.known])
         self.ended_as = {index: TargetState(place) for index, place in enumerate(ended_as) if place}
         self._take_over_rest(_Rest.model_validate_json(unpack(part["rest"])))
         for indexes, bits in zip(self._sets(), parts[len(PARTS) :], strict=True):
@@ -244,7 +244,7 @@ class Ledger(ZoneReports):
             at = places.translate(_where([place]))
             for wave, (first, end) in enumerate(self.places.bounds):
                 indexes = list(compress(range(first, end), at[first:end]))
-                self.waiters.enter_many(indexes, self.shapes, wave, place)
+                self.waiters.enter_many(indexes, self.group_numbers, wave, place)
 
 
 def _where(places: Iterable[TargetState]) -> bytes:

@@ -27,9 +27,9 @@ class FingerprintGroup(BaseModel):
 
 
 class TargetTable:
-    """States, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the
-    permits. The classes built on it, up to ``Ledger``, change it. What a message needs to know of all of them
-    is counted as it changes; a walk over all is for what happens once a sweep.
+    """States, attempts, sequences, fingerprint groups and waiting times of ``count`` targets, the book of
+    decisions, the permits. The classes built on it, up to ``Ledger``, change it. What a message needs to know
+    of all of them is counted as it changes; a walk over all is for what happens once a sweep.
 
     ``tick`` is the unit of waiting times; ``epoch`` the campaign's start. ``covers``: how many zones each
     target stands for, packed, as text; empty where each is one. ``waves``: empty where all are in one.
@@ -46,15 +46,16 @@ class TargetTable:
         self.tick = max(tick, timedelta(milliseconds=1))
         self.places = TargetStates(count, [wave.end for wave in waves], self._covers, self._moved)
         self.waiters = Waiters()
-        """Who waits for a sign-off, by shape and wave."""
+        """Who waits for a sign-off, by fingerprint group and wave."""
         self.attempts = bytearray(count)
         self.sequences = array("H", bytes(2 * count))
-        self.shapes = array("H", bytes(2 * count))
+        self.group_numbers = array("H", bytes(2 * count))
+        """The fingerprint group of each target, as its place in ``known``, from 1; 0: none that is kept."""
         self.since = array("H", bytes(2 * count))
         self.known: list[FingerprintGroup] = []
         self._numbers: dict[tuple[str, Step], int] = {}
         self._numbers_of: dict[str, list[int]] = {}
-        """The shapes of each fingerprint."""
+        """The numbers of each fingerprint's groups."""
         self.book = DecisionBook()
         self.permits = Permits()
         self.excluded: dict[int, str] = {}
@@ -104,19 +105,19 @@ class TargetTable:
 
     def group(self, index: int, place: int) -> Group:
         """The group in which the target waits for a sign-off at this place."""
-        return (self.shapes[index], self.places.wave_of(index), place)
+        return (self.group_numbers[index], self.places.wave_of(index), place)
 
     def propose(self, index: int, number: int) -> None:
-        """The target proposes this shape from now on; 0: one that is not kept."""
+        """The target is of this fingerprint group from now on; 0: of one that is not kept."""
         place = self.places[index]
         if place in AWAITING:
             self.waiters.leave(index, self.group(index, place))
-        self.shapes[index] = number
+        self.group_numbers[index] = number
         if place in AWAITING:
             self.waiters.enter(index, self.group(index, place))
 
     def know(self, fingerprint: str, step: Step) -> int:
-        """The number of a new shape."""
+        """The number of a new fingerprint group."""
         self.known.append(FingerprintGroup(fingerprint=fingerprint, step=step))
         number = self._numbers[fingerprint, step] = len(self.known)
         self._numbers_of.setdefault(fingerprint, []).append(number)
@@ -222,8 +223,8 @@ class TargetTable:
         return TargetState.PENDING < self.places[index] < TargetState.EXCLUDED
 
     def fingerprint_group(self, index: int) -> FingerprintGroup | None:
-        """The shape that the target last proposed."""
-        number = self.shapes[index]
+        """The fingerprint group of what the target last proposed."""
+        number = self.group_numbers[index]
         return self.known[number - 1] if number else None
 
     @property

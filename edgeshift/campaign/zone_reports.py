@@ -22,8 +22,10 @@ from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
-MOST_SHAPES = 2_000
-"""How many shapes are kept. A zone with another one waits for a sign-off of its own, by its own signal."""
+MOST_GROUPS = 2_000
+"""How many fingerprint groups are kept. A zone of another one waits for a sign-off of its own, by its own
+signal.
+"""
 
 ANY = "?"
 """A fingerprint that the campaign does not keep."""
@@ -136,8 +138,8 @@ class ZoneReports(Attempts):
         kind = KNOWN.get(TargetState(self.places[index]))
         if kind is None:
             return ""
-        shape = self.fingerprint_group(index) if kind is ReportKind.AWAITING else None
-        return f"{kind.value}:{shape.fingerprint if shape else ''}"
+        group = self.fingerprint_group(index) if kind is ReportKind.AWAITING else None
+        return f"{kind.value}:{group.fingerprint if group else ''}"
 
     def remember(self, report: ZoneReport, now: datetime) -> bool:
         """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
@@ -177,8 +179,8 @@ class ZoneReports(Attempts):
         """
         if self.places[index] not in AWAITING:
             return ""
-        shape = self.fingerprint_group(index)
-        return shape.fingerprint[:RUN] if shape else ANY
+        group = self.fingerprint_group(index)
+        return group.fingerprint[:RUN] if group else ANY
 
     def doubt_all(self) -> None:
         """The campaign was reset: what any target has said since may be unknown."""
@@ -211,7 +213,7 @@ class ZoneReports(Attempts):
         self.since[index] = self.ticks(now)
         step = report.step or Step.COMMIT
         number = self._numbers.get((report.fingerprint, step), 0)
-        if not number and len(self.known) < MOST_SHAPES and IS_DIGEST.fullmatch(report.fingerprint):
+        if not number and len(self.known) < MOST_GROUPS and IS_DIGEST.fullmatch(report.fingerprint):
             number = self.know(report.fingerprint, step)
         self.propose(index, number)
 

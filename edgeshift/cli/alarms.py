@@ -65,7 +65,7 @@ def alarms(
     else:
         for alarm in found:
             # Whoever reads it line by line, in a pipe, gets each line whole.
-            shown = paragraphs(alarm) if shell.console.is_terminal else told(alarm)
+            shown = paragraphs(alarm) if shell.console.is_terminal else alarm_text(alarm)
             shell.console.print(shown, soft_wrap=True)
         shell.console.print(
             f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code" if found else "no alarms"
@@ -92,7 +92,7 @@ def _typed(alarm: Alarm) -> Alarm:
     return alarm.model_copy(update={field: tuple(map(as_chosen, some)) for field, some in commands.items()})
 
 
-def told(alarm: Alarm) -> Text:
+def alarm_text(alarm: Alarm) -> Text:
     """One alarm, on a few lines."""
     text = _head(alarm)
     for words in _words(alarm):

@@ -178,8 +178,12 @@ async def _names_left(
 
 
 async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str) -> None:
-    """Say how many steps are still in flight, while pause or abort wait for them."""
+    """Say how many steps are still in flight, while pause or abort wait for them: by what the campaign has
+    published, which may be two seconds old. No worker is asked.
+    """
     from edgeshift import operations
+    from edgeshift.model.fleet import campaign_id
+    from edgeshift.operations.campaigns import describe, published
 
     if verb not in ("pause", "abort"):
         return
@@ -187,8 +191,10 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
     await asyncio.sleep(1)
     while True:
         with contextlib.suppress(operations.OperationError):
-            found = await operations.summary(client, campaign)
-            if found.permits_out != said and found.state in (CampaignPhase.PAUSING, CampaignPhase.ABORTING):
+            described = await describe(client, campaign_id(campaign))
+            found = None if described is None else await published(described)
+            stops = found is not None and found.state in (CampaignPhase.PAUSING, CampaignPhase.ABORTING)
+            if found is not None and stops and found.permits_out != said:
                 said = found.permits_out
                 shell.notes.print(
                     f"{campaign} is {found.state}: {counted(said, 'step')} still in flight …", soft_wrap=True

@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from edgeshift.cli.streams import speaks_unicode
-from edgeshift.model.exit_codes import MEANINGS as MEANINGS
 from edgeshift.model.exit_codes import ExitCode as ExitCode
 from edgeshift.views.chosen import as_chosen
 

@@ -301,7 +301,7 @@ class Shell(Asking):
         return await note_of(self.archive_if_any(), campaign, spec, self.readable_roots, kept_in=kept_in)
 
     async def note_for(self, client: Client, campaign: str) -> str:
-        """The same of the newest run of a campaign. Nothing where that cannot be read."""
+        """As ``note_of``, of the newest run of a campaign. Nothing where that cannot be read."""
         from edgeshift import operations
 
         try:

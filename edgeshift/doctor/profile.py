@@ -13,7 +13,7 @@ from edgeshift.doctor.parts import DOCTOR
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.fleet import Zone
 from edgeshift.profiles import PROFILES, ServiceProfile
-from edgeshift.rate_limit.others import told
+from edgeshift.rate_limit.others import remaining_of
 from edgeshift.service_api import ServiceClient, ServiceError
 
 CODE, NAME = CheckCode.PROFILE, "profile"
@@ -42,7 +42,7 @@ def of_headers(headers: Mapping[str, str], profile: ServiceProfile, scale: float
     """What the rate limit that an answer tells has against the profile's. ``scale``: by which a rehearsal
     shortens its window.
     """
-    said, rate = told(headers), profile.rate
+    said, rate = remaining_of(headers), profile.rate
     if said is None:
         return []
     window = rate.window_seconds / scale

@@ -92,7 +92,7 @@ class Prepared(Message):
     read_at: datetime | None = None
 
     def blocked_by(self, *why: Reason) -> Prepared:
-        """The same, that cannot go on after all."""
+        """This reading, of a zone that cannot go on after all, for these reasons."""
         codes, texts = tuple(one.code for one in why), tuple(map(text_of, why))
         update = {"causes": codes, "reasons": texts, "why": why}
         return self.model_copy(update={"verdict": Verdict.BLOCKED, **update})

@@ -122,7 +122,7 @@ class EffectTimes:
         if known is None or scouted:
             expected = known is not None and (missed_at or 0.0) < known
             took = min(seen_at, known) if known is not None and expected else seen_at
-            self.told(took)
+            self.learn(took)
             return took
         if missed_at is None or missed_at < known:
             return min(seen_at, known)
@@ -132,7 +132,7 @@ class EffectTimes:
             self._raise()
         return took
 
-    def told(self, took: float) -> None:
+    def learn(self, took: float) -> None:
         """A scout, or another worker, has seen how long one took."""
         if self.median is None or (not self._due and len(self._told) < MOST_KEPT):
             self._told.append(took)

@@ -82,16 +82,16 @@ def plan_waves(specs: Sequence[WaveSpec], total: int) -> list[Wave]:
     return waves
 
 
-def stratified(zones: Sequence[Zone], shapes: Mapping[str, str]) -> list[Zone]:
-    """The zones in an order in which every shape comes as early as it can, the rarest first.
+def stratified(zones: Sequence[Zone], group_of: Mapping[str, str]) -> list[Zone]:
+    """The zones in an order in which every group comes as early as it can, the rarest first.
 
-    ``shapes``: a zone's shape by its id (its fingerprint, where an assessment knows it; else its plan). The
-    first zone of each shape comes first, then the second of each, and so on, so that a canary wave sees the
-    rare shapes.
+    ``group_of``: a zone's group by its id (its fingerprint, where an assessment knows it; else its plan). The
+    first zone of each group comes first, then the second of each, and so on, so that a canary wave sees the
+    rare groups.
     """
     groups: dict[str, list[Zone]] = defaultdict(list)
     for zone in sorted(zones, key=lambda zone: (zone.name, zone.id)):
-        groups[shapes.get(zone.id, zone.plan.value)].append(zone)
+        groups[group_of.get(zone.id, zone.plan.value)].append(zone)
     rarest_first = sorted(groups.values(), key=lambda group: (len(group), group[0].name, group[0].id))
     order: list[Zone] = []
     for place in range(max(map(len, rarest_first), default=0)):
@@ -99,9 +99,9 @@ def stratified(zones: Sequence[Zone], shapes: Mapping[str, str]) -> list[Zone]:
     return order
 
 
-def freeze(zones: Sequence[Zone], shapes: Mapping[str, str], specs: Sequence[WaveSpec]) -> list[Target]:
+def freeze(zones: Sequence[Zone], group_of: Mapping[str, str], specs: Sequence[WaveSpec]) -> list[Target]:
     """The frozen list of a campaign: every zone with its wave, in order."""
-    order = stratified(zones, shapes)
+    order = stratified(zones, group_of)
     return [
         Target(zone=order[index], wave=wave.number)
         for wave in plan_waves(specs, len(order))

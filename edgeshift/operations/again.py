@@ -24,7 +24,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
-from edgeshift.operations.calls import tell, the_campaign, told
+from edgeshift.operations.calls import errors_for_people, tell, the_campaign
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
 from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused
 
@@ -68,7 +68,7 @@ async def zones_at(
             wave=wave,
             fingerprint=fingerprint,
         )
-        with told(the_campaign(name)):
+        with errors_for_people(the_campaign(name)):
             answer = await handle.query("targets_at", asked, result_type=TargetsAt)
         found = TargetsAt.model_validate(answer)
         targets += found.targets
@@ -155,7 +155,7 @@ async def _some_at(
     handle = client.get_workflow_handle(campaign_id(name))
     for index in named if asked else ():
         one = PlacesAsked(places=tuple(places), most=1, first=index)
-        with told(the_campaign(name)):
+        with errors_for_people(the_campaign(name)):
             answer = await handle.query("targets_at", one, result_type=TargetsAt)
         if any(found.index == index for found in TargetsAt.model_validate(answer).targets):
             return True

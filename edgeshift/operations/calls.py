@@ -62,7 +62,7 @@ def the_campaign(name: str) -> Subject:
 
 
 @contextmanager
-def told(subject: Subject | str) -> Iterator[None]:
+def errors_for_people(subject: Subject | str) -> Iterator[None]:
     """Turn failures of calls to ``subject`` into errors for people."""
     subject = subject if isinstance(subject, Subject) else Subject(subject)
     try:
@@ -75,6 +75,10 @@ def told(subject: Subject | str) -> Iterator[None]:
         raise of_failure(subject, failure.cause) from failure
     except WorkflowQueryFailedError as failure:
         raise Failed(f"{subject} cannot answer: {failure.message}") from failure
+
+
+told = errors_for_people
+"""The same by its name of before, for ``zones.py``."""
 
 
 def _of_rpc(subject: Subject, failure: RPCError) -> OperationError:
@@ -157,7 +161,7 @@ async def ask(
     """The answer of a query, which takes ``message`` if any. Raises NotFound, TemporalTrouble where nobody
     answers, Failed.
     """
-    with told(subject):
+    with errors_for_people(subject):
         said = [] if message is None else [message]
         try:
             answer = await handle.query(query, args=said, result_type=kind, rpc_timeout=ANSWER_WITHIN)
@@ -176,7 +180,7 @@ async def tell(
     patient: bool = False,
 ) -> Answer:
     """The answer of an update. ``patient``: it may take as long as permits need to be settled."""
-    with told(subject):
+    with errors_for_people(subject):
         handle = client.get_workflow_handle(workflow_id)
         limit = None if patient else ANSWER_WITHIN
         try:

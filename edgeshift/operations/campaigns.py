@@ -36,7 +36,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
-from edgeshift.operations.calls import ask, missing_object, of_failure, the_campaign, told
+from edgeshift.operations.calls import ask, errors_for_people, missing_object, of_failure, the_campaign
 from edgeshift.operations.errors import (
     BadInput,
     Failed,
@@ -103,7 +103,7 @@ async def assess(
     """
     digest = await store_spec(archive, spec)
     subject = f"the assessment of {spec.name}"
-    with told(subject):
+    with errors_for_people(subject):
         handle = await _begun(
             client,
             "Assessment",
@@ -128,7 +128,7 @@ async def assess(
     except WorkflowFailureError as failure:
         raise _why_failed(spec, archive, digest, failure, subject) from failure
     except BaseException as problem:
-        with told(subject):
+        with errors_for_people(subject):
             await handle.cancel()
         if isinstance(problem, ServiceTrouble):
             raise _named(spec, problem) from problem
@@ -208,7 +208,7 @@ async def freeze(
     ServiceTrouble.
     """
     subject = f"the targets of {spec.name}"
-    with told(subject):
+    with errors_for_people(subject):
         handle = await _begun(
             client,
             "TargetList",
@@ -288,7 +288,7 @@ async def launch(client: Client, start: CampaignStart) -> None:
     """Start a campaign's workflow. Raises Refused where one of its name runs."""
     subject = the_campaign(start.name)
     try:
-        with told(subject):
+        with errors_for_people(subject):
             await client.start_workflow(
                 "Campaign",
                 args=start.arguments(),
@@ -304,7 +304,7 @@ async def launch(client: Client, start: CampaignStart) -> None:
 
 async def describe(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
     """What Temporal knows of the newest run of a workflow, or None."""
-    with told(workflow_id):
+    with errors_for_people(workflow_id):
         try:
             return await client.get_workflow_handle(workflow_id).describe()
         except RPCError as failure:
@@ -364,7 +364,7 @@ async def campaign_input(client: Client, name: str) -> CampaignStart:
     the ledger, which is handed on beside it. Raises NotFound, Unreadable.
     """
     handle = client.get_workflow_handle(campaign_id(name))
-    with told(the_campaign(name)):
+    with errors_for_people(the_campaign(name)):
         async for event in handle.fetch_history_events(page_size=1):
             payloads = event.workflow_execution_started_event_attributes.input.payloads[:1]
             try:

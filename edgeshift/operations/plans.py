@@ -17,7 +17,7 @@ from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import assessment_id
 from edgeshift.model.sign_off import Digest
-from edgeshift.operations.calls import told
+from edgeshift.operations.calls import errors_for_people
 from edgeshift.operations.campaigns import Frozen, describe, frozen_by
 from edgeshift.operations.errors import BadInput, Refused
 from edgeshift.runtime.temporal import UNREADABLE, memo_of
@@ -121,7 +121,7 @@ async def _last_finished(client: Client, workflow_id: str) -> WorkflowExecution 
     if newest is None or newest.status is WorkflowExecutionStatus.COMPLETED:
         return newest
     query = f"WorkflowId = '{workflow_id}' AND ExecutionStatus = 'Completed'"
-    with told(workflow_id):
+    with errors_for_people(workflow_id):
         async for found in client.list_workflows(query, limit=1):
             return found
     return None

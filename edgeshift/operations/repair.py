@@ -20,7 +20,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
 
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.archives import check_campaigns
-from edgeshift.operations.calls import Subject, told
+from edgeshift.operations.calls import Subject, errors_for_people
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, Refused
 from edgeshift.runtime.temporal import FAILS_OFTEN, memo_of
@@ -78,7 +78,7 @@ async def repair(
     or is to be signed and is not; TemporalTrouble, ArchiveError.
     """
     subject = Subject(f"workflow {workflow}", absent="`edgeshift alarms` names what is stuck")
-    with told(subject):
+    with errors_for_people(subject):
         handle = client.get_workflow_handle(workflow)
         described = await handle.describe()
         attempts = described.raw_description.pending_workflow_task.attempt
@@ -87,7 +87,7 @@ async def repair(
     if campaign:
         # What its people sign is looked for in its own archive, and nowhere else.
         await check_campaigns(client, archive, [campaign])
-    with told(subject):
+    with errors_for_people(subject):
         if described.status is not WorkflowExecutionStatus.RUNNING:
             raise Refused(
                 f"{subject} is closed; there is nothing to repair", "`edgeshift alarms` names what is stuck"
@@ -130,7 +130,7 @@ async def repair(
         signed = await pen.repair(campaign, spec, workflow=workflow, run=run, task=task, reason=reason)
         found = replace(found, signed=signed)
     say(f"reset {workflow}, run {run}, to event {task}")
-    with told(subject):
+    with errors_for_people(subject):
         answer = await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
                 namespace=client.namespace,

@@ -11,7 +11,7 @@ from temporalio.api.common.v1 import Payloads
 from temporalio.client import Client, WorkflowExecutionDescription
 
 from edgeshift.model.failures import hint_of
-from edgeshift.operations.calls import no_worker, told
+from edgeshift.operations.calls import errors_for_people, no_worker
 from edgeshift.operations.errors import ServiceTrouble
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import polling
@@ -45,7 +45,7 @@ async def pollers(client: Client) -> list[str]:
     """
     seen: set[str] = set()
     for queue in ASSESSING:
-        with told(f"task queue {queue}"):
+        with errors_for_people(f"task queue {queue}"):
             found = await polling(client, queue)
         if not found:
             return []
@@ -94,7 +94,7 @@ async def with_progress(
 
 
 async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
-    with told(workflow_id):
+    with errors_for_people(workflow_id):
         return await client.get_workflow_handle(workflow_id).describe()
 
 

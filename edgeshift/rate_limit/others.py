@@ -73,7 +73,7 @@ class Told(BaseModel):
         return max(_FEWEST_RESERVED, math.ceil(self.limit * _RESERVE))
 
 
-def told(headers: Mapping[str, str]) -> Told | None:
+def remaining_of(headers: Mapping[str, str]) -> Told | None:
     """What the headers ``Ratelimit`` and ``Ratelimit-Policy`` say, or None where they say nothing that can be
     reckoned with: one of them is missing, or more remain than the policy allows. Of several limits the one
     that is used up most counts.

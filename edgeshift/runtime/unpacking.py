@@ -59,8 +59,8 @@ def gunzipped(data: bytes, most: int) -> bytes | None:
 
 
 def gunzipped_parts(data: bytes, most: int, size: int) -> Iterator[bytes]:
-    """The same in parts of at most ``size`` bytes. Raises NotWhole where it is none, is not whole or holds
-    more, which may be known at its end only.
+    """As ``gunzipped``, in parts of at most ``size`` bytes. Raises NotWhole where it is none, is not whole
+    or holds more, which may be known at its end only.
     """
     at = 0
     while at < len(data):

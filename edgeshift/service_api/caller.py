@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from edgeshift.profiles import SPECIFICATION, ServiceProfile
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import BlockedForLonger, CircuitIsOpen, NoLease, TooLate
-from edgeshift.rate_limit.others import told
+from edgeshift.rate_limit.others import remaining_of
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.terms import Lane
 from edgeshift.service_api.credential import Credential
@@ -167,7 +167,7 @@ class Caller:
             except ServiceError as failure:
                 fate, said = Fate.FAILED, f"{call.name}: {failure.what}"
                 raise
-            if not call.limited_apart and (limits := told(received.headers)) is not None:
+            if not call.limited_apart and (limits := remaining_of(received.headers)) is not None:
                 self._pacer.told(limits, time.monotonic() - sent)
             fate, said = self._fate(call, received)
             return received

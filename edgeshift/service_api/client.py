@@ -17,7 +17,7 @@ class ServiceClient(
     """Every call that edgeshift makes of the service.
 
     One method is one call, or the pages of one list. Nothing is retried here, neither reads nor writes: a
-    failure is raised as a ServiceError that says what can have come of it, and the caller decides:
-    of the list of zones also page by page. Every call waits for its turn at the pacer, which is told when the
-    service refuses further calls.
+    failure is raised as a ServiceError that says what can have come of it, and the caller decides; of the
+    list of zones, the caller can ask page by page. Every call waits for its turn at the pacer, which is told
+    when the service refuses further calls.
     """

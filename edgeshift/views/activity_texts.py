@@ -92,12 +92,7 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     digest, fingerprint = str(given.get("digest") or ""), str(given.get("fingerprint") or "")
     context.waiting |= {fingerprint: "the fingerprint", digest: "the proposal"}
     context.proposal = context.proposal or digest
-    counting = [item for item in parts(given, "decisions") if item.get("digest") in (digest, fingerprint)]
-    counting = [item for item in counting if not context.refused(item)]
-    # The same word may come twice, for the proposal and for its fingerprint, where the two are the same.
-    counting = list(
-        {(item.get("by"), item.get("choice"), item.get("digest")): item for item in counting}.values()
-    )
+    counting = _counting(context, given)
     permit = part(given, "permit").get("number")
     entry.kind = EntryKind.SENT
     entry.digest = digest
@@ -109,29 +104,51 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     held = status in ("nothing_happened", "drifted")
     verb = "did not send" if held else "sent" if status else "sending"
     entry.text = f"{verb} {what}{mode} of {short(digest)}: {answer}"
-    entry.because = [decision_words(item, context.waiting) for item in counting]
-    if permit is not None and step != Step.ROLL_BACK:
-        entry.because.append(f"permit {permit}")
     entry.undecided = not counting and bool(given) and step not in UNSIGNED
-    if step == Step.ROLL_BACK:
-        entry.because.append("the rollback needs neither a sign-off nor a permit")
-    elif not counting and step in UNSIGNED:
-        entry.because.append("no sign-off is needed for this step")
-    elif entry.undecided:
-        entry.because.append("NO DECISION ON THIS DIGEST IS ON RECORD")
-    if came.get("reason"):
-        entry.details.append(one_line(str(came["reason"])))
+    entry.because = [decision_words(item, context.waiting) for item in counting]
+    entry.because += _because(step, permit, decided=bool(counting), undecided=entry.undecided)
+    entry.details += _details(came)
     if came.get("found"):
         entry.objects["found"] = str(came["found"])
-        entry.details.append(f"what it found and wrote: record {short(str(came['found']))} in the archive")
-    if came.get("ray"):
-        entry.details.append(f"ray {one_line(str(came['ray']), 60)}")
     agreed = [one_line(str(item.get("by"))) for item in counting if item.get("choice") == "approve"]
     if step:
         number = permit if isinstance(permit, int) else 0
         sending = Sending(step=step, status=status, digest=digest, permit=number, agreed=agreed)
         context.attempt.sendings.append(sending)
     context.attempt.doing = f"{what} was sent" if status else f"sending {what}"
+
+
+def _counting(context: Context, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The decisions that came with a change, are on it and can count, each once."""
+    about = [str(given.get(of) or "") for of in ("digest", "fingerprint")]
+    counting = [item for item in parts(given, "decisions") if item.get("digest") in about]
+    counting = [item for item in counting if not context.refused(item)]
+    # The same word may come twice, for the proposal and for its fingerprint, where the two are the same.
+    return list(
+        {(item.get("by"), item.get("choice"), item.get("digest")): item for item in counting}.values()
+    )
+
+
+def _because(step: str, permit: object, *, decided: bool, undecided: bool) -> list[str]:
+    """What let a change through beside decisions, or that none did. ``permit``: its number, or None."""
+    found = [f"permit {permit}"] if permit is not None and step != Step.ROLL_BACK else []
+    if step == Step.ROLL_BACK:
+        found.append("the rollback needs neither a sign-off nor a permit")
+    elif not decided and step in UNSIGNED:
+        found.append("no sign-off is needed for this step")
+    elif undecided:
+        found.append("NO DECISION ON THIS DIGEST IS ON RECORD")
+    return found
+
+
+def _details(came: Mapping[str, Any]) -> list[str]:
+    """What is shown below a change of how it was answered."""
+    found = [one_line(str(came["reason"]))] if came.get("reason") else []
+    if came.get("found"):
+        found.append(f"what it found and wrote: record {short(str(came['found']))} in the archive")
+    if came.get("ray"):
+        found.append(f"ray {one_line(str(came['ray']), 60)}")
+    return found
 
 
 def _given_up(context: Context, entry: Entry, activity: Activity) -> bool:

@@ -28,8 +28,8 @@ def places_of(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
     found = {}
     for wave in start.waves:
         for index in range(wave.first, wave.end):
-            place, shape = TargetState(ledger.places[index]).word, ledger.fingerprint_group(index)
-            fingerprint = shape.fingerprint if shape else ""
+            place, group = TargetState(ledger.places[index]).word, ledger.fingerprint_group(index)
+            fingerprint = group.fingerprint if group else ""
             found[index] = TargetAt(
                 index=index,
                 place=place,

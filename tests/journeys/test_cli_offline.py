@@ -18,9 +18,10 @@ import typer
 import typer.core
 import typer.main
 
-from edgeshift.cli.errors import MEANINGS, ExitCode
+from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.found_stack import settings_here
 from edgeshift.cli.main import VERBS, arranged, build, called
+from edgeshift.model.exit_codes import MEANINGS
 from edgeshift.operations.again import outcomes_for, outcomes_of
 from tests.journeys.cli_kit import CLI, Place, in_process
 

@@ -111,8 +111,8 @@ STEERING = (
             ANY_DIGEST,
             Edit(
                 LEDGER,
-                " or shape is None or shape.fingerprint not in self.book:\n",
-                " or shape is None:\n",
+                " or group is None or group.fingerprint not in self.book:\n",
+                " or group is None:\n",
             ),
             Edit(
                 LEDGER,

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from edgeshift import operations
 from edgeshift.cli import control
 from edgeshift.messages import Answer, CampaignSummary
 from edgeshift.model.campaign_phase import CampaignPhase
@@ -141,6 +142,31 @@ async def test_the_command_line_ends_with_an_error(
     else:
         assert (told.code, told.out) == (6, "")
         assert json.loads(told.err.splitlines()[-1])["message"] == said
+
+
+async def test_what_is_in_flight_is_said_by_what_is_published(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the pause waits; no worker is asked for it again and again."""
+    asked: list[str] = []
+
+    async def counted(client: Client, name: str) -> CampaignSummary:
+        asked.append(name)
+        return await campaigns.summary(client, name)
+
+    monkeypatch.setattr(operations, "summary", counted)
+    async with at_its_commit(temporal_client, tmp_path) as (stage, wire):
+        play, name = stage.play, stage.play.spec.name
+        assert play.archive.folder is not None
+        at = ("--address", play.client.service_client.config.target_host, "--archive", play.archive.folder)
+        verb = ("pause", name, "--by", "alice", *map(str, at))
+        ran = asyncio.create_task(asyncio.to_thread(in_process, *verb))
+        await play.until(lambda seen: seen.state == CampaignPhase.PAUSING)
+        await asyncio.sleep(4)
+        wire.go.set()
+        told = await ran
+    assert told.code == 0 and f"{name} is pausing: 1 step still in flight …" in told.err, told
+    assert asked == []
 
 
 async def test_only_an_odd_answer_costs_another_question(

@@ -167,7 +167,7 @@ def test_of_what_other_workers_have_recorded_the_median_counts() -> None:
     """Whichever is read first."""
     times = EffectTimes()
     for seconds in (100, 320, 300, 310, 900):
-        times.told(seconds)
+        times.learn(seconds)
     assert times.median == 310
 
 

@@ -16,7 +16,7 @@ from edgeshift.campaign.book import Word
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.packing import Bits, pack_bits
 from edgeshift.campaign.target_states import TargetState
-from edgeshift.campaign.zone_reports import MOST_SHAPES
+from edgeshift.campaign.zone_reports import MOST_GROUPS
 from edgeshift.messages import ReportKind, Step
 from edgeshift.model.fleet import Wave
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
@@ -158,14 +158,14 @@ def test_beyond_the_shapes_that_are_kept_a_zone_waits_for_a_decision_of_its_own(
     """It keeps no shape, so that no decision on another one can count for it; its waiting time runs from
     now.
     """
-    found = ledger(MOST_SHAPES + 1)
+    found = ledger(MOST_GROUPS + 1)
     for index in range(found.count):
         found.hear(
             awaiting(index=index, fingerprint=hashlib.sha256(b"%d" % index).hexdigest()), NOW + HOUR * 400
         )
     last = found.count - 1
     assert (
-        len(found.known) == MOST_SHAPES
+        len(found.known) == MOST_GROUPS
         and found.fingerprint_group(last) is None
         and found.fingerprint_group(last - 1)
     )
@@ -245,7 +245,7 @@ def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool
     carried.unpack(packed)
     assert (
         bytes(carried.places) == bytes(found.places)
-        and carried.shapes == found.shapes
+        and carried.group_numbers == found.group_numbers
         and carried.attempts == found.attempts
     )
     assert carried.known == found.known and carried.permits == found.permits

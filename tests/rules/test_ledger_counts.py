@@ -154,15 +154,15 @@ def check(found: Ledger) -> None:
     waiting: dict[tuple[int, int, int], list[int]] = {}
     for index in everywhere:
         if places[index] in AWAITING:
-            waiting.setdefault((found.shapes[index], found.places.wave_of(index), places[index]), []).append(
-                index
-            )
-    groups = [group for shape in found.waiters.shapes() for group, _ in found.waiters.groups(shape)]
+            waiting.setdefault(
+                (found.group_numbers[index], found.places.wave_of(index), places[index]), []
+            ).append(index)
+    groups = [group for shape in found.waiters.numbers() for group, _ in found.waiters.groups(shape)]
     assert sorted(waiting) == groups
     assert all(found.waiters.members(group) == waiting[group] for group in groups)
     assert all(
         size == len(waiting[group])
-        for shape in found.waiters.shapes()
+        for shape in found.waiters.numbers()
         for group, size in found.waiters.groups(shape)
     )
     for index in everywhere:

@@ -93,7 +93,7 @@ def test_all_of_it_is_carried() -> None:
     )
     assert (after.accepted, after.reopened, after.ended_as) == ({8}, {4}, {4: TargetState.REJECTED})
     assert after.book.latest(9) == before.book.latest(9) and after.excluded == before.excluded
-    assert list(after.waiters.shapes()) == list(before.waiters.shapes()) == [1, 2]
+    assert list(after.waiters.numbers()) == list(before.waiters.numbers()) == [1, 2]
     groups = [group for shape in (1, 2) for group, _ in before.waiters.groups(shape)]
     assert [after.waiters.members(group) for group in groups] == [[0, 2], [1]]
 

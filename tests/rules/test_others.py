@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.rate_limit.others import FLOOR, Others, Report, Seen, Told, Window, keep, reported, told
+from edgeshift.rate_limit.others import (
+    FLOOR,
+    Others,
+    Report,
+    Seen,
+    Told,
+    Window,
+    keep,
+    remaining_of,
+    reported,
+)
 from edgeshift.rate_limit.terms import PaceTerms
 
 TERMS = PaceTerms()
@@ -52,7 +62,7 @@ def others(*reports: tuple[float, Told, int]) -> Others:
 )
 def test_headers_are_read_as_the_service_writes_them(headers: dict[str, str], expected: Told) -> None:
     """Of several limits the one that is used up most counts; one without a policy does not."""
-    assert told(headers) == expected
+    assert remaining_of(headers) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,14 +85,14 @@ def test_headers_are_read_as_the_service_writes_them(headers: dict[str, str], ex
 )
 def test_headers_that_nobody_can_reckon_with_say_nothing(headers: dict[str, str]) -> None:
     """Missing, malformed, or more remaining than the policy allows."""
-    assert told(headers) is None
+    assert remaining_of(headers) is None
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_no_header_breaks_the_reading(one: str, other: str) -> None:
     """Whatever stands there."""
-    told({"ratelimit": one, "ratelimit-policy": other})
-    told({"ratelimit": f'"default";r={one}', "ratelimit-policy": f'"default";q={other};w=1'})
+    remaining_of({"ratelimit": one, "ratelimit-policy": other})
+    remaining_of({"ratelimit": f'"default";r={one}', "ratelimit-policy": f'"default";q={other};w=1'})
 
 
 @pytest.mark.parametrize(

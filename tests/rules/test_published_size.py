@@ -134,7 +134,7 @@ def test_pictures_count_what_is_not_listed() -> None:
     wait or were left out.
     """
     state = full()
-    excluded, waiting = state.ledger.number(TargetState.EXCLUDED), len(set(state.ledger.waiters.shapes()))
+    excluded, waiting = state.ledger.number(TargetState.EXCLUDED), len(set(state.ledger.waiters.numbers()))
     assert excluded > MOST_NAMED and waiting > MOST_WAITING
     for said, listed in ((published(state, NOW), 8), (summary(state, NOW), 50)):
         console = Console(width=200)

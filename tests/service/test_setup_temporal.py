@@ -19,7 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.cli.errors import ExitCode, described
 from edgeshift.model.fleet import Plan, Zone
-from edgeshift.operations.calls import told
+from edgeshift.operations.calls import errors_for_people
 from edgeshift.operations.errors import TemporalTrouble
 from edgeshift.runtime.settings import SecretRef, SecretRefError, TemporalSettings
 from edgeshift.runtime.temporal import (
@@ -99,7 +99,7 @@ async def test_what_is_not_found_is_the_workflow_or_the_namespace(
             await asked()
         assert stopping.value.status is RPCStatusCode.NOT_FOUND
         assert is_away(stopping.value) and not is_missing(stopping.value)
-        with pytest.raises(TemporalTrouble, match="no longer answers"), told("campaign x"):
+        with pytest.raises(TemporalTrouble, match="no longer answers"), errors_for_people("campaign x"):
             raise stopping.value
 
 

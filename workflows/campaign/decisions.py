@@ -8,7 +8,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.book import Word
-    from edgeshift.campaign.zone_reports import MOST_SHAPES
+    from edgeshift.campaign.zone_reports import MOST_GROUPS
     from edgeshift.messages import Answer, CampaignSignOff, RulingVerb
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Choice, Decision, said_of_several, still_needed
@@ -96,11 +96,11 @@ class Decisions:
 
     def _has_room_for(self, unknown: list[str]) -> bool:
         """Whether so many fingerprints that no zone has proposed may be proposed yet: no campaign has more
-        than ``MOST_SHAPES``, and anybody may say that a zone is in an attempt that nobody knows.
+        than ``MOST_GROUPS``, and anybody may say that a zone is in an attempt that nobody knows.
         """
         ledger = self._state.ledger
         ahead = {*unknown, *(one for one in ledger.book.fingerprints() if not ledger.is_known(one))}
-        return len(ahead) <= MOST_SHAPES
+        return len(ahead) <= MOST_GROUPS
 
     def _refuse_if_full(self, message: CampaignSignOff) -> None:
         """Raise ApplicationError (SignOffRefused) where the campaign would carry more than it can: a run that
@@ -108,7 +108,7 @@ class Decisions:
         """
         ledger, fingerprints = self._state.ledger, tuple(dict.fromkeys(message.fingerprints))
         word = Word(message.choice, message.by, "", _to_milliseconds(workflow.now()))
-        known = [shape.fingerprint for shape in ledger.known]
+        known = [group.fingerprint for group in ledger.known]
         if not ledger.book.has_room_for(fingerprints, message.wave, word, known):
             kind = "approval" if message.choice is Choice.APPROVE else "decision"
             raise refused(

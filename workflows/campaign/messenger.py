@@ -64,7 +64,7 @@ class Messenger:
             return
         groups: dict[tuple[int, int], list[int]] = {}
         for index in islice(ledger.indexes(TargetState.REJECTING), MANY):
-            groups.setdefault((ledger.shapes[index], ledger.places.wave_of(index)), []).append(index)
+            groups.setdefault((ledger.group_numbers[index], ledger.places.wave_of(index)), []).append(index)
         for group in groups.values():
             # Others were told meanwhile, which takes as long as it takes.
             indexes = [index for index in group if ledger.places[index] == TargetState.REJECTING]

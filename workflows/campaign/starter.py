@@ -141,9 +141,9 @@ class Granter:
             return
         grants, policy = [], state.start.policy.sign_off
         for index in indexes:
-            shape = ledger.fingerprint_group(index)
+            group = ledger.fingerprint_group(index)
             validate = ledger.places[index] == TargetState.READY_VALIDATE
-            step = state.first_step if validate else shape.step if shape else Step.COMMIT
+            step = state.first_step if validate else group.step if group else Step.COMMIT
             ledger.places[index] = TargetState.PERMITTED
             ledger.recently_reported.add(index)
             # Anybody may have approved, however many there are: as few are passed on as decide.

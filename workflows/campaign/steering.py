@@ -149,8 +149,8 @@ class Steering:
         """Whether a target is at its commit, and not at a step before. ``steps``: of the permits that are
         out, by target; where there is none its last proposal tells.
         """
-        shape = self._state.ledger.fingerprint_group(index)
-        return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
+        group = self._state.ledger.fingerprint_group(index)
+        return steps.get(index, group.step if group else Step.COMMIT) is Step.COMMIT
 
     def _in_validation(self) -> set[int]:
         """The targets that are in validation mode, as far as their words tell: in their window, or
@@ -318,11 +318,11 @@ class Steering:
         for first in range(0, len(reopened), MANY):
             some = tuple(reopened[first : first + MANY])
             state.rule("reopened", message.by, reason, indexes=some)
-        shapes = filter(None, map(ledger.fingerprint_group, rejected))
-        fingerprints = list(dict.fromkeys(shape.fingerprint for shape in shapes))
+        groups = filter(None, map(ledger.fingerprint_group, rejected))
+        fingerprints = list(dict.fromkeys(group.fingerprint for group in groups))
         for first in range(0, len(fingerprints), MANY):
-            shapes_of_some = tuple(fingerprints[first : first + MANY])
-            state.rule("reopened", message.by, reason, fingerprints=shapes_of_some)
+            some_of_them = tuple(fingerprints[first : first + MANY])
+            state.rule("reopened", message.by, reason, fingerprints=some_of_them)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
         """Raise ApplicationError (CampaignOver, SignOffRefused, NothingToDo) where nothing begins again."""

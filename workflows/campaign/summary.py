@@ -83,7 +83,7 @@ def summary(
         places=ledger.tallies(),
         permits_out=len(ledger.permits),
         waiting=waiting(state, most),
-        fingerprints_waiting=len(set(ledger.waiters.shapes()) - {0}),
+        fingerprints_waiting=len(set(ledger.waiters.numbers()) - {0}),
         book=[_shortened(entry) for entry in ledger.book.latest(shown, EACH_SHOWN, decisions)],
         excluded=ledger.excluded,
         excluded_codes=ledger.excluded_codes,
@@ -186,22 +186,22 @@ def held_by(state: CampaignState) -> list[HeldTargets]:
 def waiting(state: CampaignState, most: int = MOST_WAITING) -> list[Waiting]:
     """The fingerprints that wait for a sign-off, those with the most zones first."""
     waiters = state.ledger.waiters
-    sizes = ((sum(size for _, size in waiters.groups(number)), number) for number in waiters.shapes())
+    sizes = ((sum(size for _, size in waiters.groups(number)), number) for number in waiters.numbers())
     largest = sorted((-size, number) for size, number in sizes if number)[:most]
     return [_waiting(state, number) for _, number in largest]
 
 
 def _waiting(state: CampaignState, number: int, only: int | None = None) -> Waiting:
-    """What waits with one shape. ``only``: in one wave."""
+    """What waits of one fingerprint group. ``only``: in one wave."""
     ledger = state.ledger
-    shape, groups = ledger.known[number - 1], ledger.waiters.groups(number)
+    group, groups = ledger.known[number - 1], ledger.waiters.groups(number)
     counts = [(wave, place, size) for (_, wave, place), size in groups if only in (None, wave)]
     return Waiting(
-        fingerprint=shape.fingerprint,
+        fingerprint=group.fingerprint,
         zones=sum(size for _, _, size in counts),
         waves=sorted({wave for wave, _, _ in counts}),
         example=ledger.waiters.first(number, only),
-        step=shape.step,
+        step=group.step,
         separate=sum(size for _, place, size in counts if place == TargetState.AWAITING_SEPARATE),
     )
 
@@ -209,7 +209,7 @@ def _waiting(state: CampaignState, number: int, only: int | None = None) -> Wait
 def waiting_found(state: CampaignState, message: WaitingAsked) -> WaitingFound:
     """The next of the fingerprints that wait as is asked."""
     ledger, found = state.ledger, list[int]()
-    for number in ledger.waiters.shapes():
+    for number in ledger.waiters.numbers():
         if number <= message.after or not ledger.known[number - 1].fingerprint.startswith(message.prefix):
             continue
         if message.wave is not None and all(
@@ -235,8 +235,8 @@ def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
     found: list[TargetAt] = []
     following = 0
     for index in ledger.indexes(*places, first=first, end=end):
-        shape = ledger.fingerprint_group(index)
-        fingerprint = shape.fingerprint if shape else ""
+        group = ledger.fingerprint_group(index)
+        fingerprint = group.fingerprint if group else ""
         if message.fingerprint not in ("", fingerprint):
             continue
         if len(found) == message.most:

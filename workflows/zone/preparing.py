@@ -50,7 +50,7 @@ class Proposals:
         return prepared
 
     async def make_and_tell(self, activity: Callable[..., Awaitable[Prepared]]) -> Prepared:
-        """The same, for areas that ask people at once: the campaign is told of what is ready."""
+        """As ``make``, for areas that ask people at once: the campaign is told of what is ready."""
         prepared = await self.make(activity)
         if prepared.verdict is Verdict.READY:
             await self._reporter.announce_reading(prepared)

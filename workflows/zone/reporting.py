@@ -228,7 +228,7 @@ class Reporter:
         )
 
     async def announce_reading(self, prepared: Prepared) -> None:
-        """The same of what was read just now, unless whoever has started the zone tells the campaign."""
+        """As ``announce``, of what was read just now, unless whoever started the zone tells the campaign."""
         zone = self._zone
         if zone.told:
             zone.told, zone.heard = False, True

@@ -115,8 +115,8 @@ class Waits:
         return await reading
 
     async def unless_called_off(self, reading: workflow.ActivityHandle[T]) -> T:
-        """The same, for a reading whose end runs of before have waited for, whatever they were told
-        meanwhile. Raises Ended where the zone is to stop.
+        """As ``unless_stopped``, for a reading whose end runs of before have waited for, whatever they were
+        told meanwhile. Raises Ended where the zone is to stop.
         """
         calling_off = asyncio.create_task(self._call_off(reading))
         try:

@@ -13,7 +13,7 @@ MOST_PATHS = 3
 OFF_ABOVE = "the account's setting has esc off for all its zones already: the probe compared off with off"
 
 
-def told(report: ProbeReport) -> list[str]:
+def loss_lines(report: ProbeReport) -> list[str]:
     """A sentence for each thing that changes, with the feature that replaces it and where it was seen."""
     places: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for one in report.differences:

@@ -77,7 +77,7 @@ def compare(
 
 
 def compare_sides(before: Mapping[Place, Side], after: Mapping[Place, Side]) -> list[Difference]:
-    """The same of answers that are together already."""
+    """As ``compare``, of answers that are together already."""
     found: list[Difference] = []
     for place in sorted(before.keys() & after.keys()):
         one, other = before[place], after[place]
@@ -171,7 +171,7 @@ def controls(observations: Iterable[Observation], ignore: frozenset[str] = froze
 
 
 def alarms(place: Place, like: Sequence[Facts], other: Sequence[Facts]) -> list[Difference]:
-    """The same of one URL: ``like``, its answers with Edge Side Code, ``other``, those without."""
+    """As ``controls``, of one URL: ``like``, its answers with Edge Side Code, ``other``, those without."""
     if len(like) < 2:
         return []
     halves = (side_of(like[::2]), side_of(like[1::2]))

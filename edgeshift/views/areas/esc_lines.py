@@ -48,7 +48,8 @@ def _some(names: Sequence[str], most: int) -> str:
 
 def probe_lines(report: ProbeReport) -> list[str]:
     """What changes once esc is off: each difference with the feature that replaces it."""
-    return (difference_texts.told(report) or ["nothing that was asked for changes"]) + coverage_lines(report)
+    lines = difference_texts.loss_lines(report) or ["nothing that was asked for changes"]
+    return lines + coverage_lines(report)
 
 
 def watched_lines(report: ProbeReport) -> list[str]:

@@ -129,7 +129,7 @@ def table(found: Mapping[str, Any]) -> str:
         ("lost zones", found["lost_zones"], "0"),
         ("complaints of any oracle or checker", found["complaints"], "0"),
         ("unknown outcomes (family `unknown`) resolved without a person", _percent(found), "95 % or more"),
-        ("wrong versions that were caught", _caught(found), "all"),
+        ("wrong versions that were caught in this run", _caught(found), "all"),
         ("minutes of the run", f"{found['seconds'] / 60:.0f}", ""),
     ]
     lines = [
