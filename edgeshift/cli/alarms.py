@@ -15,6 +15,7 @@ from edgeshift.cli import candidates
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_campaign
 from edgeshift.cli.shell import current, run
+from edgeshift.model.check_codes import CheckCode
 from edgeshift.model.counts import agreed, counted
 from edgeshift.views.chosen import as_chosen
 from edgeshift.views.widths import Command, Paragraph
@@ -49,13 +50,14 @@ def alarms(
     shell.check_stack()
 
     async def look() -> tuple[Facts, list[str]]:
-        facts = await gather(shell.settings, campaign, service=service)
+        facts = await gather(shell.settings, campaign, service=service, roots=shell.roots_file())
         known = [one for one in facts.campaigns if one.spec]
         notes = {one.name: await shell.note_of(one.name, one.spec, one.archive) for one in known}
         campaigns = tuple(
             one.model_copy(update={"heeded": notes.get(one.name) != UNHEEDED}) for one in facts.campaigns
         )
-        return facts.model_copy(update={"campaigns": campaigns}), together(notes)
+        told = [*together(notes), *_unchecked(facts)]
+        return facts.model_copy(update={"campaigns": campaigns}), told
 
     facts, notes = run(look(), waiting="looking at every part")
     found = [_typed(alarm) for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
@@ -84,6 +86,13 @@ def _left_out(facts: Facts) -> Iterator[str]:
                 f"{zones} of campaign {one.name} {were} not asked: whether any is stuck, or its sign-off"
                 " expires soon, is not known here"
             )
+
+
+def _unchecked(facts: Facts) -> Iterator[str]:
+    """Of which campaigns the service was to be checked, and was not."""
+    for one in facts.checks:
+        if one.campaign and one.code is CheckCode.SERVICE and one.state == "skipped":
+            yield f"the service of campaign {one.campaign} was not checked: {one.text}"
 
 
 def _typed(alarm: Alarm) -> Alarm:

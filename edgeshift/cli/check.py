@@ -59,7 +59,7 @@ def check(
 
     async def ask() -> tuple[ZoneCheck, str]:
         async with shell.temporal() as client:
-            told = await check_zone(client, shell.archive(), zone, campaign, area)
+            told = await check_zone(client, shell.archive(), zone, campaign, area, shell.roots_file())
             return told, await shell.note_for(client, told.campaign)
 
     told, note = run(ask(), waiting=f"reading {zone}")

@@ -39,7 +39,7 @@ def not_all(verb: str, failed: Sequence[NotSteered], meant: int, *, key: bool) -
         (unsigned, f"{are(unsigned)} that is not signed"),
         (
             len(paused) - unsigned,
-            f"{are(len(paused) - unsigned)} a resume may count before what is signed of that",
+            f"{are(len(paused) - unsigned)} what is signed of that may not hold",
         ),
     )
     with_key = ", with an operator's key (EDGESHIFT_AUTHORITY_KEY)," if paused and not key else ""

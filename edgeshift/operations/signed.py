@@ -24,15 +24,15 @@ from edgeshift.authority.statements import (
     Statement,
     WaveSaid,
     WordStatement,
-    stops,
 )
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.errors import NotBegun, Refused, StartNotKnown
+from edgeshift.operations.errors import Refused
 from edgeshift.operations.hands import Drafts, Hand, SignsNow
 from edgeshift.operations.listed import refuse_unlisted
+from edgeshift.operations.signed_to import MOST_STOPPED, own_start, refused_here, to_stop, too_many
 from edgeshift.stores.archive import Archive, ArchiveError
 
 STANDS = timedelta(days=366)
@@ -135,7 +135,7 @@ class Pen:
         waves = tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in start.waves)
         return await self._put(
             StartStatement(**said, spec=start.spec, targets=start.targets, count=start.count, waves=waves),
-            still,
+            still=still,
         )
 
     async def refuse_unlisted(self, archive: Archive, start: CampaignStart) -> None:
@@ -149,13 +149,12 @@ class Pen:
         state: ZoneState,
         choice: Choice,
         reason: str = "",
-    ) -> str:
+    ) -> None:
         """Sign a decision on what one zone proposes by this state, which a person has seen. ``spec``: digest
-        of the campaign's specification.
+        of the campaign's specification. A rejection is to the starts of ``to_stop``.
         """
         self.refuse_without(Role.APPROVER, state.zone.account)
-        start = await self._start_of(campaign, spec)
-        return await self._put(
+        said = [
             DecisionStatement(
                 **self._with(start, DECISION_STANDS),
                 step=state.step or Step.COMMIT,
@@ -168,7 +167,9 @@ class Pen:
                 evidence=state.evidence,
                 reason=reason,
             )
-        )
+            for start in await self._decided_on(campaign, spec, choice)
+        ]
+        await self._put(*said)
 
     async def fingerprints(
         self,
@@ -182,9 +183,9 @@ class Pen:
         reason: str = "",
     ) -> None:
         """Sign a decision on fingerprints, of one wave or of all: one signature for thousands."""
-        start = await self._start_of(campaign, spec)
+        starts = await self._decided_on(campaign, spec, choice)
         for first in range(0, len(fingerprints), MOST_SUBJECTS):
-            await self._put(
+            said = [
                 DecisionStatement(
                     **self._with(start, DECISION_STANDS),
                     step=step,
@@ -194,23 +195,34 @@ class Pen:
                     wave=wave,
                     reason=reason,
                 )
-            )
+                for start in starts
+            ]
+            await self._put(*said)
+
+    async def _decided_on(self, campaign: str, spec: str, choice: Choice) -> list[Attested]:
+        """The starts that a decision is to."""
+        starts = await self._records.starts(campaign)
+        start = own_start(campaign, spec, starts, self._roots)
+        if choice is not Choice.REJECT:
+            return [start]
+        return to_stop(start, starts, self._roots, datetime.now(UTC))[:MOST_STOPPED]
 
     async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> str:
         """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
-        its latest start. A word that stops counts for others, too, but none that begins later.
+        its latest start. A word that stops is to the other starts of its name, too (``to_stop``).
 
-        Why a pause may not be the last word, though it is signed, since others cannot be read; else nothing.
-        A resume is not signed then. Raises ArchiveError, Refused,
-        NotBegun.
+        What may keep one that stops from counting, though it is signed, or nothing: others cannot be read, or
+        there are too many starts. A resume is not signed where others cannot be read. Raises ArchiveError,
+        Refused, NotBegun.
         """
         self.refuse_without(Role.OPERATOR)
-        start = await self._start_as_far(campaign, spec, stops=word != "resume")
+        starts = await self._starts_as_far(campaign, spec, stops=word != "resume")
+        start = starts[0]
         words, lost = await surely_read(lambda: as_far_as_read(self._records.words(campaign, oldest=True)))
         unread = lost.unread if lost else None
         if unread is not None and word == "resume":
             raise unread
-        said = [item.statement for item in words if not self._refused(item, Role.OPERATOR)]
+        said = [item.statement for item in words if not refused_here(item, Role.OPERATOR, self._roots)]
         # Without roots a stranger's is not told apart, but where it is higher than there are words: an honest
         # one never is. Followed, it would leave no number to whoever resumes.
         most = HIGHEST if self._roots is not None else len(words) + (len(lost.found) if lost else 0)
@@ -218,8 +230,12 @@ class Pen:
         number = min(max((one for one in numbers if one <= most), default=0) + 1, HIGHEST)
         if word == "resume":
             self._refuse_paused_for_good(campaign, words, start, number)
-        await self._put(WordStatement(**self._with(start, STANDS), word=word, number=number, reason=reason))
-        return str(unread) if unread is not None and word == "pause" else ""
+        # One number for all of them: each is the last word to its own service and area.
+        about: dict[str, Any] = {"word": word, "number": number, "reason": reason}
+        await self._put(*(WordStatement(**self._with(one, STANDS), **about) for one in starts[:MOST_STOPPED]))
+        if unread is not None and word == "pause":
+            return f"a resume may count before it: what was signed until now cannot be read ({unread})"
+        return too_many(starts, self._roots)
 
     def _refuse_paused_for_good(
         self, campaign: str, words: Sequence[Attested], start: Attested, number: int
@@ -268,7 +284,7 @@ class Pen:
         since.
         """
         starts, words = await self._records.starts(campaign), await self._records.words(campaign)
-        start = self._own_start(campaign, spec, starts)
+        start = own_start(campaign, spec, starts, self._roots)
         if self._roots is not None:
             other = superseded_by(start, starts, self._roots, datetime.now(UTC))
             if other is not None:
@@ -299,11 +315,11 @@ class Pen:
         ArchiveError.
         """
         try:
-            start = await self._start_as_far(campaign, None, stops=True)
+            starts = await self._starts_as_far(campaign, None, stops=True)
         except Refused:
             return False
         words, _ = await as_far_as_read(self._records.words(campaign, oldest=True))
-        return self._aborted_by(words, start) is None
+        return any(self._aborted_by(words, start) is None for start in starts[:MOST_STOPPED])
 
     async def repair(
         self, campaign: str, spec: str, *, workflow: str, run: str, task: int, reason: str = ""
@@ -317,69 +333,47 @@ class Pen:
         )
         return await self._put(statement)
 
-    async def _put(self, statement: Statement, still: Callable[[], Awaitable[None]] | None = None) -> str:
-        """Sign and record what this person may say, as far as that is known here."""
-        self.refuse_without(ROLES[type(statement)])
+    async def _put(self, *statements: Statement, still: Callable[[], Awaitable[None]] | None = None) -> str:
+        """Sign and record what this person may say, as far as that is known here: all of it, or nothing where
+        one is not signed. The first one's digest.
+        """
+        for statement in statements:
+            self.refuse_without(ROLES[type(statement)])
         try:
-            signed = await self._hand.sign(statement)
+            signed = [await self._hand.sign(statement) for statement in statements]
         except SigningFailed as why:
             raise Refused(f"nothing was signed, and nothing sent: {why}", why.hint) from why
         if still is not None:
             await still()
-        return statement.digest if signed is None else await self._records.put(statement, signed)
-
-    def _refused(self, said: Attested, role: Role) -> str | None:
-        if self._roots is None:
-            return None
-        # A word that stops counts after its key was revoked: a resume has to come after it.
-        roots = self._roots.lasting if stops(said.statement) else self._roots
-        return roots.refuses(said, role, said.statement.issued)
+        for statement, signature in zip(statements, signed, strict=True):
+            if signature is not None:
+                await self._records.put(statement, signature)
+        return statements[0].digest
 
     async def has_begun(self, campaign: str) -> bool:
         """Whether the archive has a signed start of this campaign, to which a stop can be signed. Raises
         ArchiveError.
         """
         try:
-            await self._start_as_far(campaign, None, stops=True)
+            await self._starts_as_far(campaign, None, stops=True)
         except Refused:
             return False
         return True
 
-    async def _start_as_far(self, campaign: str, spec: str | None, *, stops: bool) -> Attested:
-        """The start that a word is to, as far as starts can be read: what is damaged, or floods the archive,
-        keeps nobody from stopping; workers name it, and change nothing meanwhile. Raises ArchiveError,
-        NotBegun.
+    async def _starts_as_far(self, campaign: str, spec: str | None, *, stops: bool) -> list[Attested]:
+        """The start that a word is to, and the others that it is to where it ``stops``, as far as starts can
+        be read: what is damaged, or floods the archive, keeps nobody from stopping; workers name it, and
+        change nothing meanwhile. Raises ArchiveError, NotBegun.
         """
         starts, lost = await surely_read(lambda: self._records.starts_as_far(campaign))
         try:
-            return self._own_start(campaign, spec, starts, stops=stops)
+            start = own_start(campaign, spec, starts, self._roots, stops=stops)
         except Refused as why:
             raise (lost.unread if lost else None) or why from None
+        return to_stop(start, starts, self._roots, datetime.now(UTC)) if stops else [start]
 
-    async def _start_of(self, campaign: str, spec: str | None) -> Attested:
-        return self._own_start(campaign, spec, await self._records.starts(campaign))
-
-    def _own_start(
-        self, campaign: str, spec: str | None, starts: Sequence[Attested], *, stops: bool = False
-    ) -> Attested:
-        """``stops``: also one whose key was revoked since, where none counts now: workers may not have heard
-        of that, and go on by it.
-        """
-        starts = [
-            said
-            for said in starts
-            if isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
-        ]
-        for said in starts:
-            if not self._refused(said, Role.STARTER):
-                return said
-        then = self._roots.forgiving if self._roots is not None and stops else None
-        for said in starts:
-            if then is not None and not then.refuses(said, Role.STARTER, said.statement.issued):
-                return said
-        if starts:
-            raise StartNotKnown(campaign, self._refused(starts[0], Role.STARTER) or "")
-        raise NotBegun(campaign)
+    async def _start_of(self, campaign: str, spec: str) -> Attested:
+        return own_start(campaign, spec, await self._records.starts(campaign), self._roots)
 
     def _with(self, start: Attested, stands: timedelta) -> dict[str, Any]:
         said = start.statement

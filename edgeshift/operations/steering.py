@@ -125,26 +125,24 @@ def unsigned_stop(answer: Answer, *, known: bool = True) -> Answer:
 
 
 class NotLast(ToldAlone):
-    """A campaign was told to pause, and what is signed of that may not be the last word in the archive."""
+    """A campaign was told to stop, and what is signed of that may not be the last word in the archive, or not
+    to each start of its name.
+    """
 
     signed = True
 
-    def __init__(self, name: str, answer: Answer, unread: str) -> None:
+    def __init__(self, name: str, verb: Word, answer: Answer, unread: str) -> None:
         self.answer = answer
         super().__init__(
             f"campaign {name} {answer.text}, and that is signed{_unless(unread)}",
-            f"`edgeshift pause {name}` once more, when `edgeshift doctor` passes: workers go by the last word"
-            " that is signed, whatever Temporal is told",
+            f"`edgeshift {verb} {name}` once more, when `edgeshift doctor` passes: workers go by the last"
+            " word that is signed, whatever Temporal is told",
         )
 
 
 def _unless(unread: str) -> str:
-    """What keeps a signed pause from being the last word, as ``Pen.word`` says it."""
-    return (
-        f"; but a resume may count before it: what was signed until now cannot be read ({unread})"
-        if unread
-        else ""
-    )
+    """What may keep a signed stop from counting, as ``Pen.word`` says it."""
+    return f"; but {unread}" if unread else ""
 
 
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
@@ -215,7 +213,7 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
     if unsigned is not None:
         raise NotArchived(name, verb, answer, unsigned)
     if unread:
-        raise NotLast(name, answer, unread)
+        raise NotLast(name, verb, answer, unread)
     not_known = isinstance(no_start, StartNotKnown)
     if not_known and pen is not None and pen.counts:
         raise NotSignedHere(name, verb, answer)
@@ -251,8 +249,8 @@ async def _paused_by_others(client: Client, name: str, answer: Answer) -> Answer
 
 
 async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) -> str:
-    """Sign the word to the start that Temporal tells of; where nobody signed that, to the latest signed. What
-    ``Pen.word`` says.
+    """Sign the word, first to the start that Temporal tells of; where nobody signed that, to the latest
+    signed. What ``Pen.word`` says.
     """
     try:
         return await pen.word(name, spec, verb, reason)

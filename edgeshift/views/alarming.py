@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -87,11 +88,14 @@ on its way to the campaign.
 """
 
 
-async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
+async def gather(
+    settings: Settings, campaign: str | None, *, service: bool = False, roots: Path | None = None
+) -> Facts:
     """What is known of this campaign, or of all that run or have closed lately, and of what they stand on.
 
-    ``service``: also what the doctor finds of each campaign's service and credentials, from here. Raises
-    NotFound for a campaign that there is none of, Refused for one that has another archive.
+    ``service``: also what the doctor finds of each campaign's service and credentials, from here. ``roots``:
+    the roots file that is known here, which lets that. Raises NotFound for a campaign that there is none of,
+    Refused for one that has another archive.
     """
     names = {"ADDRESS": settings.temporal.address, "NAMESPACE": settings.temporal.namespace}
     if without_credentials(settings.archive) == settings.archive:
@@ -112,7 +116,9 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     for fact, start in seen:
         # One that has closed calls nobody any more.
         if fact.status == "running":
-            checks += await checks_of(settings, archive, fact.name, start, service=service, calls=calls)
+            checks += await checks_of(
+                settings, archive, fact.name, start, service=service, calls=calls, roots=roots
+            )
     stuck, unseen = await _stuck(client, chosen)
     campaigns = (
         fact.model_copy(update={"left_out": max(fact.left_out, unseen.get(fact.name, 0))}) for fact, _ in seen
@@ -303,12 +309,16 @@ async def checks_of(
     *,
     service: bool,
     calls: ByHand | None = None,
+    roots: Path | None = None,
 ) -> tuple[CheckFact, ...]:
-    """What the campaign's own file says of tickets and, where asked for, of the service. ``calls``: the pace
-    of these calls, which those of several campaigns share.
+    """What the campaign's own file says of tickets and, where asked for, of the service; nothing is looked at
+    that the roots here do not let through (``refused_here``). ``calls``: the pace of these calls, which those
+    of several campaigns share. ``roots``: the roots file, in place of that of the settings.
     """
     from edgeshift.campaign_file.spec import CampaignSpec
+    from edgeshift.doctor.check import Check, State
     from edgeshift.doctor.checks import check_all, check_tickets
+    from edgeshift.doctor.let_here import refused_here
 
     if start is None or archive is None:
         return ()
@@ -317,6 +327,9 @@ async def checks_of(
     except ArchiveError:
         # Said by what cannot be read of the campaign, or of an earlier version.
         return ()
+    if why := await refused_here(archive, spec, start.spec, roots or settings.authority.roots):
+        asked = [CheckCode.TICKETS, *[CheckCode.SERVICE] * service]
+        return _as_facts((Check(code, code.value, State.SKIPPED, why) for code in asked), name)
     if not service:
         return _as_facts([await check_tickets(settings, spec)], name)
     found = await check_all(settings, spec, calls)

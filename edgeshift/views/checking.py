@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from shlex import quote
 
 from pydantic import BaseModel
@@ -32,12 +33,18 @@ class ZoneCheck(BaseModel):
 
 
 async def check_zone(
-    client: Client, archive: Archive, zone: str, campaign: str | None, area: Area | None
+    client: Client,
+    archive: Archive,
+    zone: str,
+    campaign: str | None,
+    area: Area | None,
+    roots: Path | None,
 ) -> ZoneCheck:
-    """Read the zone that a person names, against the last result that a campaign has of it.
+    """Read the zone that a person names, against the last result that a campaign has of it. ``roots``: the
+    roots file that is known here.
 
     Raises NotFound where there is no such zone or none of its attempts changed it, and Refused where the
-    campaign that did has another archive.
+    campaign that did has another archive, or its service needs roots.
     """
     named = await find_zone(client, archive, zone, campaign, area)
     runs = await zone_runs(client, named, checked_name(campaign) if campaign else None)
@@ -53,7 +60,13 @@ async def check_zone(
     start = first.input[0] if first.input else {}
     target = Target.model_validate(part(start, "target"))
     found = await check_target(
-        client, archive, target.zone, timeline.area, spec=str(start.get("spec")), record=attempt.record
+        client,
+        archive,
+        target.zone,
+        timeline.area,
+        spec=str(start.get("spec")),
+        record=attempt.record,
+        roots=roots,
     )
     return ZoneCheck(
         zone=named.id,

@@ -131,7 +131,7 @@ def test_what_is_paused_and_not_signed_is_counted_as_paused() -> None:
     """Of `pause --all`: beside those that did not pause, and those of which it is signed."""
     answer = Answer(text="is paused")
     paused = not_steered("a", NotSignedStop("a", "pause", answer))
-    late = not_steered("b", NotLast("b", answer, "it cannot be read"))
+    late = not_steered("b", NotLast("b", "pause", answer, "it cannot be read"))
     lost = not_steered("c", Refused("it was resumed meanwhile"))
     assert paused and late and lost
     assert [(one.paused, one.signed) for one in (paused, late, lost)] == [
@@ -145,7 +145,7 @@ def test_what_is_paused_and_not_signed_is_counted_as_paused() -> None:
     told = not_all("pause", [paused, late, lost, paused], 5, key=True)
     assert told.text == (
         "1 of 5 campaigns did not pause; 2 of 5 campaigns are paused, and that is not signed; 1 of 5"
-        " campaigns is paused, and a resume may count before what is signed of that"
+        " campaigns is paused, and what is signed of that may not hold"
     )
     assert len(told.details) == 4 and "key" not in told.hint
 
