@@ -154,7 +154,7 @@ class Pen:
         of the campaign's specification.
         """
         self.refuse_without(Role.APPROVER, state.zone.account)
-        start = await self._start_of(campaign, spec)
+        start = await self.start_of(campaign, spec)
         return await self._put(
             DecisionStatement(
                 **self._with(start, DECISION_STANDS),
@@ -182,7 +182,7 @@ class Pen:
         reason: str = "",
     ) -> None:
         """Sign a decision on fingerprints, of one wave or of all: one signature for thousands."""
-        start = await self._start_of(campaign, spec)
+        start = await self.start_of(campaign, spec)
         for first in range(0, len(fingerprints), MOST_SUBJECTS):
             await self._put(
                 DecisionStatement(
@@ -251,7 +251,7 @@ class Pen:
         """
         self.refuse_without(Role.OPERATOR, *accounts)
         await self.refuse_aborted(campaign, spec)
-        start = await self._start_of(campaign, spec)
+        start = await self.start_of(campaign, spec)
         await self._put(
             AgainStatement(
                 **self._with(start, STANDS),
@@ -311,7 +311,7 @@ class Pen:
         """Sign that a workflow of a campaign is reset, to this workflow task of this run; the statement's
         digest.
         """
-        start = await self._start_of(campaign, spec)
+        start = await self.start_of(campaign, spec)
         statement = RepairStatement(
             **self._with(start, STANDS), workflow=workflow, run=run, task=task, reason=reason
         )
@@ -356,7 +356,8 @@ class Pen:
         except Refused as why:
             raise (lost.unread if lost else None) or why from None
 
-    async def _start_of(self, campaign: str, spec: str | None) -> Attested:
+    async def start_of(self, campaign: str, spec: str | None) -> Attested:
+        """The start that this person signs to. Raises ArchiveError, NotBegun."""
         return self._own_start(campaign, spec, await self._records.starts(campaign))
 
     def _own_start(

@@ -117,7 +117,7 @@ async def test_a_zones_own_approval_is_over_evidence_that_a_worker_gathered(tmp_
 
 @pytest.mark.parametrize("other", [{"proposal": "0" * 64}, {"zone": "f" * 32}, None])
 async def test_a_zones_own_approval_is_not_over_evidence_of_something_else(
-    tmp_path: Path, other: dict[str, str] | None
+    tmp_path: Path, other: dict[str, Any] | None
 ) -> None:
     """Of other rules, as before it drifted; of another zone; or none at all, where the file asks for some."""
     async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
