@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from activities.proof.commit_caps import CommitCaps
-from activities.proof.evidence_at_the_door import evidence_passes
+from activities.proof.evidence_at_the_door import evidence_gathered, evidence_passes
 from activities.proof.listed_targets import ListedTargets, Targets
 from activities.proof.records import WorkerRecords
 from edgeshift.authority.door import Asked, Earlier, agreed_then, begun_again, decided, halted, rejects
@@ -377,5 +377,8 @@ class Authority:
             self._passed[shown] = None
             while len(self._passed) > MOST_PASSED:
                 self._passed.popitem(last=False)
+        gathered = passed is not False
+        if not gathered:
+            gathered = await evidence_gathered(self._archive, self._recorded, change, begun_by)
         asked = Asked.of(start, spec, change.step, change.digest, change.fingerprint)
-        return replace(asked, evidence_digest=change.evidence, passed=passed)
+        return replace(asked, evidence_digest=change.evidence, passed=passed, gathered=gathered)

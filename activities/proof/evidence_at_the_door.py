@@ -45,6 +45,24 @@ async def evidence_passes(
     return await passed_in(archive, recorded, change, about, spec, begun_by)
 
 
+async def evidence_gathered(
+    archive: Archive, recorded: WorkerRecords, change: Change, begun_by: Collection[str]
+) -> bool:
+    """Whether a worker has gathered a change's evidence for this campaign, of its zone and of what is
+    changed, whatever it says. Raises ArchiveError.
+    """
+    start = change.start
+    again = area_of(start.area).evidence
+    if again is None or not change.evidence:
+        return False
+    if not await gathered_here(recorded, start, change.evidence, begun_by):
+        return False
+    if again.of is None:
+        return True
+    found = again.of(await get_document(archive, again.document, change.evidence))
+    return found == (start.target.zone.id, change.digest)
+
+
 async def passed_in(
     archive: Archive,
     recorded: WorkerRecords,

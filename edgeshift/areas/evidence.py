@@ -61,10 +61,13 @@ class EvidenceAgain:
 
     ``document``: what is archived. ``asked``: whether a zone's commit needs evidence, by the campaign's file.
     ``passes``: what it is about, where it passes by what it counts and by the campaign's file at this time,
-    whatever verdict it carries; None where it does not. Campaign files have their durations scaled. Who
-    gathered it, for which campaign, and whether the zone was set into validation since, the door sees to.
+    whatever verdict it carries; None where it does not. Campaign files have their durations scaled.
+    ``of``: which zone (its identifier) and which proposal (its digest) it is of, whatever it says; None where
+    the area does not say. Who gathered it, for which campaign, and whether the zone was set into validation
+    since, the door sees to.
     """
 
     document: type[BaseModel]
     asked: Callable[[Any, Zone], bool]
     passes: Callable[[Any, Any, datetime], About | None]
+    of: Callable[[Any], tuple[str, str]] | None = None

@@ -48,8 +48,9 @@ class Earlier:
 class Asked:
     """A step that is about to be sent. ``spec``: the campaign file that the archive has, and its digest.
     ``passed``: whether the zone's own evidence passed (None: it has none and needs none), with the digest of
-    that. ``earlier``: what was sent before it, as far as that was looked for. ``alike``: digests of starts of
-    the campaign whose targets are the same, in the same waves; ``by_file``: of those by the same file.
+    that; ``gathered``: where it did not, whether a worker has gathered it at all. ``earlier``: what was sent
+    before it, as far as that was looked for. ``alike``: digests of starts of the campaign whose targets are
+    the same, in the same waves; ``by_file``: of those by the same file.
     """
 
     campaign: str
@@ -63,6 +64,7 @@ class Asked:
     fingerprint: str
     evidence_digest: str = ""
     passed: bool | None = None
+    gathered: bool = True
     earlier: Earlier = Earlier()
     alike: frozenset[str] = frozenset()
     by_file: frozenset[str] = frozenset()
@@ -186,7 +188,7 @@ def decided(
         elif now - statement.issued >= policy.valid_for:
             passed_over[statement.by] = f"what {statement.by} signed counts no more (sign_off.valid_for)"
         elif not _may_join(asked, statement):
-            passed_over[statement.by] = f"{statement.by} was not shown the zone's evidence"
+            passed_over[statement.by] = _shown_else(asked, statement)
         else:
             agreeing.append((statement.by, said.key.id))
     for by, _ in agreeing:
@@ -353,8 +355,16 @@ def _about_else(asked: Asked, statement: DecisionStatement, start: Attested) -> 
 
 def _may_join(asked: Asked, statement: DecisionStatement) -> bool:
     """Whether an approval covers the zone's evidence: one of a fingerprint only what passed, one of a zone
-    only what was shown.
+    only what was shown, and what a worker has gathered: anybody can lay evidence into the archive.
     """
     if asked.passed is None or asked.passed:
         return statement.about == "fingerprint" or statement.evidence in ("", asked.evidence_digest)
-    return statement.about == "proposal" and statement.evidence == asked.evidence_digest
+    own = statement.about == "proposal" and statement.evidence == asked.evidence_digest
+    return own and asked.gathered
+
+
+def _shown_else(asked: Asked, statement: DecisionStatement) -> str:
+    """Why an approval does not cover the zone's evidence."""
+    if asked.gathered or statement.about != "proposal":
+        return f"{statement.by} was not shown the zone's evidence"
+    return f"no worker has gathered what {statement.by} was shown as the zone's evidence"

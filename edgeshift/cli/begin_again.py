@@ -82,6 +82,7 @@ async def _again(
 ) -> None:
     from edgeshift import operations
     from edgeshift.cli.receipts import BegunAgain, common
+    from edgeshift.operations.signed_targets import refuse_other_targets
 
     if zones and outcomes:
         raise CommandError(
@@ -103,6 +104,8 @@ async def _again(
             with shell.waiting(f"looking for the zones of campaign {campaign}"):
                 targets = await operations.frozen_targets(shell.archive(), start.targets)
             picked = operations.pick_zones(targets, zones, campaign, start.area)
+            if pen is not None:
+                await refuse_other_targets(pen, campaign, start.spec, start.targets)
             indexes, named_zones = [one.index for one in picked], [one.target.zone for one in picked]
         elif not yes:
             await _ask(shell, client, campaign, places, by)

@@ -81,12 +81,7 @@ async def _find(
         if not _is_digest(wanted):
             named = await find_zone(client, archive, wanted, campaign, area)
             found = await proposal_of(client, archive, named.workflow_id, what, named.area, campaign)
-            return (
-                found,
-                found.preview.body,
-                found.preview.digest,
-                await shell.note_for(client, found.campaign),
-            )
+            return found, found.preview.body, found.preview.digest, await _note(shell, client, archive, found)
         try:
             chosen = _one(client, archive, checked_name(campaign)) if campaign else _running(client)
             found = await proposal_by_digest(client, archive, wanted, chosen)
@@ -95,8 +90,24 @@ async def _find(
             if body is None:
                 raise
             return None, body, digest(body), ""
-        note = await shell.note_for(client, found.campaign)
+        note = await _note(shell, client, archive, found)
     return found, found.preview.body, found.preview.digest, note
+
+
+async def _note(shell: Shell, client: Client, archive: Archive, found: Found) -> str:
+    """What holds of its campaign; of a zone that waits, also that no worker has recorded what is shown."""
+    from edgeshift.messages import ZonePhase
+
+    note = await shell.note_for(client, found.campaign)
+    roots = shell.readable_roots
+    if roots is None or found.state.phase is not ZonePhase.AWAITING_SIGN_OFF:
+        return note
+    from edgeshift.operations.by_workers import unrecorded
+
+    shown = found.preview
+    why = await unrecorded(archive, found.state, shown.area, shown.evidence, roots)
+    told = "" if why is None else f"Not to be signed: what is shown is no worker's: {why}."
+    return " ".join(part for part in (note, told) if part)
 
 
 def _is_digest(what: str) -> bool:

@@ -231,6 +231,7 @@ async def _sign_zone(
     from edgeshift import operations
     from edgeshift.cli.receipts import Signed, SignedZone, common
     from edgeshift.model.sign_off import Choice
+    from edgeshift.operations.signed_targets import refuse_other_targets
     from edgeshift.stores.archive import ArchiveError
 
     campaign = summary.name
@@ -238,7 +239,7 @@ async def _sign_zone(
         state = await operations.waiting_zone(client, found, digest, command=word.command)
     await _say_kind(shell, summary)
     try:
-        shown = await operations.preview_of(archive, state, summary.area)
+        shown = await operations.preview_of(archive, state, summary.area, shell.readable_roots)
     except (operations.NotAsSigned, ArchiveError) as why:
         if word.choice is Choice.APPROVE:
             raise
@@ -249,6 +250,7 @@ async def _sign_zone(
             show_proposal(shell, shown, raw=word.raw)
     await word.confirm(shell, summary, f"this for {found.name}")
     if (pen := word.where.pen(shell, word.by)) is not None:
+        await refuse_other_targets(pen, campaign, summary.spec, summary.targets)
         await pen.proposal(campaign, summary.spec, state, word.choice, word.reason)
     if await word.where.done(shell):
         return
@@ -289,7 +291,8 @@ async def _sign_groups(
                 else []
             )
             names = [targets[target.index].zone.name for target in apart]
-            found = await operations.examples(client, archive, summary.area, targets, campaign, chosen)
+            known = shell.readable_roots
+            found = await operations.examples(client, archive, summary.area, targets, campaign, chosen, known)
         await _say_kind(shell, summary)
         with shell.paged():
             _show_groups(shell, chosen, found, names, summary, raw=word.raw)

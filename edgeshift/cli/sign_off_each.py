@@ -42,7 +42,14 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
         with _looking(shell) as heard:
             zones, total = await zones_apart(
-                client, archive, summary.area, targets, campaign, wave=_index(wave), heard=heard
+                client,
+                archive,
+                summary.area,
+                targets,
+                campaign,
+                wave=_index(wave),
+                heard=heard,
+                roots=shell.readable_roots,
             )
     groups = alike(zones)
     if as_json:
@@ -90,7 +97,14 @@ async def sign_cause(
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
         with _looking(shell) as heard:
             there, _ = await zones_apart(
-                client, archive, summary.area, targets, campaign, wave=_index(wave), heard=heard
+                client,
+                archive,
+                summary.area,
+                targets,
+                campaign,
+                wave=_index(wave),
+                heard=heard,
+                roots=shell.readable_roots,
             )
             chosen = of_cause(there, cause, campaign)
         out = {one.index for one in operations.pick_zones(targets, leave_out, campaign, summary.area)}
@@ -114,7 +128,9 @@ async def sign_named(
     from edgeshift.operations.apart import looked_at
 
     with _looking(shell) as heard:
-        chosen = await looked_at(client, archive, summary.area, named, heard=heard)
+        chosen = await looked_at(
+            client, archive, summary.area, named, heard=heard, roots=shell.readable_roots
+        )
     await _refuse_gone(client, named, chosen, word.command)
     await _sign_each(shell, client, word, summary, chosen)
 
@@ -132,6 +148,7 @@ async def _sign_each(
     """
     from edgeshift.authority.roots import Role
     from edgeshift.cli.receipts import SignedEach, common
+    from edgeshift.operations.signed_targets import refuse_other_targets
 
     campaign = summary.name
     chosen = _shown_ones(shell, word.choice, chosen)
@@ -142,6 +159,7 @@ async def _sign_each(
     if (pen := word.where.pen(shell, word.by)) is not None:
         # Before the first is signed: some may be of accounts on which this person does not decide.
         pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
+        await refuse_other_targets(pen, campaign, summary.spec, summary.targets)
         for one in chosen:
             await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
     if await word.where.done(shell):

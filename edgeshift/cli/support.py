@@ -32,6 +32,7 @@ def support_resolved(
 async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, reason: str) -> None:
     from edgeshift import operations
     from edgeshift.cli.receipts import ReadAgain, common
+    from edgeshift.operations.signed_targets import refuse_other_targets
 
     state: ZoneState | None = None
     async with shell.temporal(writes=True) as client:
@@ -43,6 +44,7 @@ async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, rea
             # Nothing is signed of a zone that does not wait for it.
             await operations.zone_with_support(client, found)
             if pen is not None:
+                await refuse_other_targets(pen, campaign, start.spec, start.targets)
                 # Of whichever account: the word permits nothing.
                 zones = (found.target.zone.id,)
                 await pen.again(campaign, start.spec, "support-resolved", zones=zones, reason=reason)

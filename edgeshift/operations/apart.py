@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from temporalio.client import Client
 
@@ -19,6 +20,9 @@ from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signing import AT_ONCE, SEPARATE, waiting_zone
 from edgeshift.operations.zones import FoundZone
 from edgeshift.stores.archive import Archive, ArchiveError
+
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
 
 MOST = 1_000
 """Zones that are looked at at once, the first of a campaign: each is asked, and what it proposes is read."""
@@ -60,15 +64,17 @@ async def zones_apart(
     wave: int | None = None,
     most: int = MOST,
     heard: Heard | None = None,
+    roots: Roots | None = None,
 ) -> tuple[list[Apart], int]:
     """The first of a campaign's zones that wait for a sign-off of their own, and how many there are.
-    ``wave``: of that one alone (counted from 0). Raises NotFound, TemporalTrouble.
+    ``wave``: of that one alone (counted from 0); ``roots``: as of ``preview_of``. Raises NotFound,
+    NotThatZone, TemporalTrouble.
     """
     there = await zones_at(client, name, (SEPARATE,), most, wave=wave)
     chosen = [
         FoundZone.of(one.index, targets[one.index], area, name) for one in there.targets if one.fingerprint
     ]
-    return await looked_at(client, archive, area, chosen, heard=heard), there.total
+    return await looked_at(client, archive, area, chosen, heard=heard, roots=roots), there.total
 
 
 async def looked_at(
@@ -78,16 +84,17 @@ async def looked_at(
     zones: Sequence[FoundZone],
     *,
     heard: Heard | None = None,
+    roots: Roots | None = None,
 ) -> list[Apart]:
     """What each of these zones proposes now, in their order. Those that do not wait any more are left out.
-    Raises TemporalTrouble.
+    ``roots``: as of ``preview_of``. Raises NotThatZone, TemporalTrouble.
     """
     gate, done = asyncio.Semaphore(AT_ONCE), 0
 
     async def one(found: FoundZone) -> Apart | None:
         nonlocal done
         async with gate:
-            apart = await _look(client, archive, area, found)
+            apart = await _look(client, archive, area, found, roots)
         done += 1
         if heard:
             heard(done, len(zones))
@@ -96,14 +103,16 @@ async def looked_at(
     return [apart for apart in await asyncio.gather(*map(one, zones)) if apart is not None]
 
 
-async def _look(client: Client, archive: Archive, area: Area, found: FoundZone) -> Apart | None:
+async def _look(
+    client: Client, archive: Archive, area: Area, found: FoundZone, roots: Roots | None
+) -> Apart | None:
     try:
         state = await waiting_zone(client, found)
     except NotFound:
         # It was decided on, or drifted, a moment ago.
         return None
     try:
-        shown = await preview_of(archive, state, area)
+        shown = await preview_of(archive, state, area, roots)
     except (ArchiveError, NotAsSigned) as why:
         trouble = why.text if isinstance(why, OperationError) else str(why)
         return Apart(found, state, UNREADABLE, trouble=trouble)

@@ -77,10 +77,6 @@ def errors_for_people(subject: Subject | str) -> Iterator[None]:
         raise Failed(f"{subject} cannot answer: {failure.message}") from failure
 
 
-told = errors_for_people
-"""The same by its name of before, for ``zones.py``."""
-
-
 def _of_rpc(subject: Subject, failure: RPCError) -> OperationError:
     if is_missing(failure):
         if "completed" in failure.message:

@@ -48,6 +48,32 @@ class NotAsSigned(Refused):
         )
 
 
+class NotThatZone(NotAsSigned):
+    """What answers in a zone's name is another zone, or nobody signed that it is a target: nothing is signed
+    for it.
+    """
+
+    def __init__(self, what: str) -> None:
+        OperationError.__init__(
+            self,
+            f"{what}; nothing was signed, and nothing sent",
+            "find out who has access to Temporal; `edgeshift doctor` and `edgeshift alarms` tell more",
+        )
+
+
+class NotRecorded(NotAsSigned):
+    """No worker that counts has recorded what is shown of a zone: anybody may have archived it."""
+
+    def __init__(self, zone: str, why: str, place: str) -> None:
+        by = place or "the roots that are known here"
+        OperationError.__init__(
+            self,
+            f"what would be shown of zone {zone} is no worker's by {by}: {why}",
+            "compare these roots with those of the workers (`edgeshift doctor`, `edgeshift keys list`). Where"
+            " they are the same, reject the zone, and `edgeshift reopen` has a worker read it again",
+        )
+
+
 class NotBegun(Refused):
     """Nobody who is known here has signed the start of a campaign: nothing of it can be signed."""
 

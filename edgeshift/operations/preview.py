@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -11,10 +12,13 @@ from edgeshift.model.body_changes import changes
 from edgeshift.model.body_view import Item
 from edgeshift.model.digests import Body, NotCanonical, digest, fingerprint
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, Zone
-from edgeshift.operations.errors import NotAsSigned
+from edgeshift.operations.errors import NotAsSigned, NotRecorded
 from edgeshift.operations.parts import PROPOSALS
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
+
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,22 @@ class Preview:
     own: BaseModel | None = None
 
 
-async def preview_of(archive: Archive, state: ZoneState, area: Area) -> Preview:
-    """What a zone in this state proposes, out of the archive. Raises ArchiveError; NotAsSigned where the body
-    there has not the digest and the fingerprint that the zone waits with.
+async def preview_of(archive: Archive, state: ZoneState, area: Area, roots: Roots | None = None) -> Preview:
+    """What a zone in this state proposes, out of the archive. ``roots``: those that are known where somebody
+    is about to sign it. Raises ArchiveError; NotAsSigned where the body there has not the digest and the
+    fingerprint that the zone waits with; NotRecorded where no worker that counts by the roots has recorded
+    what is shown.
     """
     proposal = await get_document(archive, Proposal, state.proposal) if state.proposal else Proposal(body={})
     check_body(proposal.body, state.zone, state.digest, state.fingerprint)
     seen = DOCUMENTS.of(area).evidence
     evidence = await get_document(archive, seen, state.evidence) if seen and state.evidence else None
+    if roots is not None:
+        # Imported late: it takes the libraries of signatures.
+        from edgeshift.operations.by_workers import unrecorded
+
+        if (why := await unrecorded(archive, state, area, evidence, roots)) is not None:
+            raise NotRecorded(state.zone.name, why, roots.place)
     facts = await PROPOSALS.of(area).facts(archive, state, proposal.body, evidence)
     return Preview(
         zone=state.zone.name,

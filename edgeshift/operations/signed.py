@@ -267,7 +267,7 @@ class Pen:
         """
         self.refuse_without(Role.OPERATOR, *accounts)
         await self.refuse_aborted(campaign, spec)
-        start = await self._start_of(campaign, spec)
+        start = await self.start_of(campaign, spec)
         await self._put(
             AgainStatement(
                 **self._with(start, STANDS),
@@ -327,7 +327,7 @@ class Pen:
         """Sign that a workflow of a campaign is reset, to this workflow task of this run; the statement's
         digest.
         """
-        start = await self._start_of(campaign, spec)
+        start = await self.start_of(campaign, spec)
         statement = RepairStatement(
             **self._with(start, STANDS), workflow=workflow, run=run, task=task, reason=reason
         )
@@ -372,7 +372,8 @@ class Pen:
             raise (lost.unread if lost else None) or why from None
         return to_stop(start, starts, self._roots, datetime.now(UTC)) if stops else [start]
 
-    async def _start_of(self, campaign: str, spec: str) -> Attested:
+    async def start_of(self, campaign: str, spec: str | None) -> Attested:
+        """The start that this person signs to. Raises ArchiveError, NotBegun."""
         return own_start(campaign, spec, await self._records.starts(campaign), self._roots)
 
     def _with(self, start: Attested, stands: timedelta) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from temporalio.client import Client, WorkflowHandle
 
@@ -34,8 +35,11 @@ from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refu
 from edgeshift.operations.group import Rest, chosen_example, rest_of
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signed import Pen
-from edgeshift.operations.zones import LOOK, FoundZone, check_wave, zone_state
+from edgeshift.operations.zones import LOOK, FoundZone, check_wave, check_zone, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
+
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
 
 AWAITING, SEPARATE = AWAITING_WORDS
 MOST_AT_ONCE = 300
@@ -194,7 +198,7 @@ async def waiting_zone(
     ``command``: what is offered where it waits with another campaign (``check_campaign``).
 
     Raises BadInput where that is no digest, NotFound where it does not wait, or not with this campaign,
-    Refused where another digest waits by now.
+    NotThatZone where it is another zone that answers, Refused where another digest waits by now.
     """
     state = await zone_state(client, found, command)
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
@@ -207,6 +211,7 @@ async def waiting_zone(
             hint = f"`{again}` has it wait again; then sign it off"
             what += f" ({text_of(*state.why)})" if state.why else ""
         raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what}", hint)
+    check_zone(state, found)
     seen = (digest or "").strip().lower().rstrip("…")
     if digest is not None and (not SHORTEST_DIGEST <= len(seen) <= 64 or set(seen) - set("0123456789abcdef")):
         raise BadInput(
@@ -228,17 +233,17 @@ def _is_one(seen: str, state: ZoneState) -> bool:
 
 
 async def shown(
-    client: Client, archive: Archive, area: Area, target: Target, campaign: str
+    client: Client, archive: Archive, area: Area, target: Target, campaign: str, roots: Roots | None = None
 ) -> Preview | None:
     """What a waiting zone of a campaign proposes, out of the archive; None where it does not wait there any
-    more.
+    more. ``roots``: as of ``preview_of``.
     """
     found = FoundZone.of(0, target, area, campaign)
     try:
         state = await waiting_zone(client, found)
     except NotFound:
         return None
-    return await preview_of(archive, state, area)
+    return await preview_of(archive, state, area, roots)
 
 
 @dataclass(frozen=True)
@@ -259,10 +264,11 @@ async def examples(
     targets: Sequence[Target],
     name: str,
     chosen: ToSign,
+    roots: Roots | None = None,
 ) -> Examples:
     """One zone's proposal for each fingerprint that a decision would be about, compared with those of the
     others. One that no zone waits with any more, or whose proposal the archive does not have as it waits, has
-    a reason instead. Raises TemporalTrouble.
+    a reason instead. ``roots``: as of ``preview_of``. Raises TemporalTrouble.
     """
     some = chosen.reached or chosen.groups[:1]
     most = max(TRIED_OF_EACH, MOST_COMPARED // max(1, len(some)))
@@ -271,7 +277,7 @@ async def examples(
     async def look(fingerprint: str, index: int) -> Preview | OperationError | ArchiveError | None:
         async with looking:
             try:
-                proposed = await shown(client, archive, area, targets[index], name)
+                proposed = await shown(client, archive, area, targets[index], name, roots)
             except (ArchiveError, OperationError) as trouble:
                 return trouble
         # It may have drifted to another proposal a moment ago.

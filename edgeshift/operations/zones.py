@@ -16,8 +16,8 @@ from temporalio.client import Client
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
 from edgeshift.model.fleet import CAMPAIGN_NAME, Area, Target, ZoneOutcome, campaign_name, migration_id
 from edgeshift.model.zone_names import goes_by, typed_zone
-from edgeshift.operations.calls import ask, told
-from edgeshift.operations.errors import BadInput, NotFound
+from edgeshift.operations.calls import ask, errors_for_people
+from edgeshift.operations.errors import BadInput, NotFound, NotThatZone
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, get_document
 
@@ -136,6 +136,17 @@ async def zone_state(client: Client, found: FoundZone, command: str = LOOK) -> Z
     return state
 
 
+def check_zone(state: ZoneState, found: FoundZone) -> None:
+    """Raises NotThatZone where what answers under the id of a zone's workflow is about another zone than the
+    target: whoever reaches Temporal can start a workflow there.
+    """
+    if state.zone != found.target.zone:
+        raise NotThatZone(
+            f"what answers as zone {found.name} ({found.target.zone.id}) says that it is another:"
+            f" {state.zone.name} ({state.zone.id}), {state.zone.plan.value}, of account {state.zone.account}"
+        )
+
+
 async def zone_with_support(client: Client, found: FoundZone) -> ZoneState:
     """The state of a zone that waits for the provider's support. Raises NotFound where it does not."""
     state = await zone_state(client, found, "support-resolved CAMPAIGN --zone ZONE")
@@ -149,6 +160,7 @@ async def zone_with_support(client: Client, found: FoundZone) -> ZoneState:
             )
         phase = phase.replace("_", " ").replace("sign off", "sign-off")
         raise NotFound(f"zone {found.name} does not wait for support; it is {phase}", hint)
+    check_zone(state, found)
     return state
 
 
@@ -157,7 +169,7 @@ async def support_resolved(client: Client, found: FoundZone, *, by: str, reason:
     does not wait.
     """
     state = await zone_with_support(client, found)
-    with told(f"zone {found.name}"):
+    with errors_for_people(f"zone {found.name}"):
         handle = client.get_workflow_handle(found.workflow_id)
         await handle.signal("support_resolved", SupportResolved(by=by, reason=reason))
     return state

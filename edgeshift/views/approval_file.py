@@ -76,7 +76,7 @@ async def gather_approval(
     chosen = ToSign(reached[:MOST_GROUPS])
     found = Examples(shown={}, unseen={})
     if chosen.groups:
-        found = await operations.examples(client, archive, summary.area, zones, campaign, chosen)
+        found = await operations.examples(client, archive, summary.area, zones, campaign, chosen, roots)
     names = await each(
         chosen.groups,
         lambda group: operations.zones_at(
@@ -100,7 +100,7 @@ async def gather_approval(
     apart = await operations.zones_at(client, campaign, (SEPARATE,), MOST_SINGLY)
     many = Counter(target.zone.name.lower() for target in zones)
     singly = await each(
-        apart.targets[:MOST_SINGLY], lambda at: _single(client, archive, summary, zones, many, at)
+        apart.targets[:MOST_SINGLY], lambda at: _single(client, archive, summary, zones, many, at, roots)
     )
     helped = await operations.zones_at(client, campaign, (SUPPORT,), MOST_SUPPORT)
     return Approval(
@@ -132,6 +132,7 @@ async def _single(
     zones: Sequence[Target],
     many: Counter[str],
     at: TargetAt,
+    roots: Roots | None = None,
 ) -> Sheet | None:
     """A zone that is signed singly; None where it does not wait any more. ``many``: how many zones have which
     name.
@@ -150,7 +151,7 @@ async def _single(
         typed=typed,
     )
     try:
-        found = await shown(client, archive, summary.area, target, summary.name)
+        found = await shown(client, archive, summary.area, target, summary.name, roots)
     except (ArchiveError, NotAsSigned) as why:
         return replace(sheet, why_not=getattr(why, "text", str(why)))
     return None if found is None else replace(sheet, shown=found, digest=found.digest)

@@ -347,6 +347,14 @@ async def evidence_that_nobody_gathered(door: Guarded) -> Guarded | None:
 
 
 @alone
+async def evidence_that_nobody_gathered_of_a_zone_by_itself(door: Guarded) -> Guarded | None:
+    """Somebody was shown it, and has approved the zone's own proposal over it."""
+    if (found := await _shown(door, "nobody")) is not None:
+        await found.approve(evidence=found.shown)
+    return found
+
+
+@alone
 async def evidence_gathered_by_a_stranger(door: Guarded) -> Guarded | None:
     return await _shown(door, "a stranger")
 

@@ -97,6 +97,37 @@ async def test_a_zone_whose_evidence_failed_takes_a_decision_that_names_it(tmp_p
         assert (await door.commit(permit=2, evidence=failed)).status is ChangeStatus.ANSWERED
 
 
+@pytest.mark.parametrize("by", ["nobody", "a stranger", "an approver", "another run", "another zone"])
+async def test_a_zones_own_approval_is_over_evidence_that_a_worker_gathered(tmp_path: Path, by: str) -> None:
+    """Whoever signs a zone by itself is shown what a message names, and anybody can lay evidence into the
+    archive: it counts where a worker has gathered it, whatever it says.
+    """
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
+        await door.begin()
+        planted = await door.evidence(EvidenceVerdict.PASS, gathered=False)
+        await door.gathers(planted, by)
+        await door.approve(evidence=planted)
+        found = await door.commit(evidence=planted)
+        assert found.uncounted and "no worker has gathered what ada was shown" in found.reason
+        assert await door.sent() == 0
+        failed = await door.evidence(EvidenceVerdict.FAIL, clients=1)
+        await door.approve(evidence=failed)
+        assert (await door.commit(permit=2, evidence=failed)).status is ChangeStatus.ANSWERED
+
+
+@pytest.mark.parametrize("other", [{"proposal": "0" * 64}, {"zone": "f" * 32}, None])
+async def test_a_zones_own_approval_is_not_over_evidence_of_something_else(
+    tmp_path: Path, other: dict[str, Any] | None
+) -> None:
+    """Of other rules, as before it drifted; of another zone; or none at all, where the file asks for some."""
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
+        await door.begin()
+        shown = "" if other is None else await door.evidence(EvidenceVerdict.PASS, **other)
+        await door.approve(evidence=shown)
+        assert (await door.commit(evidence=shown)).uncounted
+        assert await door.sent() == 0
+
+
 async def test_as_many_people_as_the_policy_asks_for(tmp_path: Path) -> None:
     """Of two that the roots ask for, one twice is one; and two people are two."""
     async with guarded(tmp_path) as door:

@@ -18,5 +18,9 @@ def _passes(report: ProbeReport, spec: object, now: datetime) -> About | None:
     return None if doubts(report) else About(report.zone, report.proposal, report.made_at)
 
 
-AGAIN = EvidenceAgain(ProbeReport, _asked, _passes)
+def _of(report: ProbeReport) -> tuple[str, str]:
+    return report.zone, report.proposal
+
+
+AGAIN = EvidenceAgain(ProbeReport, _asked, _passes, _of)
 """How the area's evidence is judged again at the door."""

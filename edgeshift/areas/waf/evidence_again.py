@@ -98,5 +98,9 @@ def _passes(evidence: Evidence, spec: Validating, now: datetime) -> About | None
     return window_passes(evidence, spec, now)
 
 
-AGAIN = EvidenceAgain(Evidence, _asked, _passes)
+def _of(evidence: Evidence) -> tuple[str, str]:
+    return evidence.zone, evidence.proposal
+
+
+AGAIN = EvidenceAgain(Evidence, _asked, _passes, _of)
 """How the area's evidence is judged again at the door."""
