@@ -34,7 +34,15 @@ from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
-from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.service_api import (
+    NotUnderstood,
+    Outcome,
+    RateLimited,
+    Refused,
+    ServiceClient,
+    ServiceError,
+    Unsuccessful,
+)
 from edgeshift.stores.documents import Snapshot, get_document, put_document
 from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 from edgeshift.stores.documents.proposals import none_of_its_area
@@ -248,7 +256,7 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
     if waf.is_migrated(status):
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
-    if no_check is not None:
+    if no_check is not None and not waf.in_validation(status):
         raise no_check
     plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
         _as_listed() if listed and zone.plan is not Plan.OTHER else present_plan(client, zone),
@@ -299,10 +307,10 @@ async def _as_listed() -> str:
 
 async def _checked(
     client: ServiceClient, zone: Zone
-) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None, Refused | None]:
+) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None, Refused | Unsuccessful | None]:
     """The compatibility check, or the support case that the service made of it, or any other refusal: the
-    check of a migrated zone may be refused, and that it is migrated its status says. Raises ServiceError
-    where the service is not to be called for now, or did not refuse it.
+    check of a zone that is migrated or in validation may be refused, and that it is so its status says.
+    Raises ServiceError where the service is not to be called for now, or did not refuse it.
     """
     try:
         return (await client.waf_check(zone.id)).raw, None, None
@@ -310,7 +318,7 @@ async def _checked(
         raise
     except ServiceError as failure:
         refuse_held(failure)
-        if isinstance(failure, Refused) and support_cause(failure, Area.WAF) is None:
+        if isinstance(failure, Refused | Unsuccessful) and support_cause(failure, Area.WAF) is None:
             return {}, None, failure
         return {}, support_case(failure), None
 

@@ -234,6 +234,11 @@ class SimulatorOptions(_Options):
         description="whether a stored skip rule that was sent without logging has it, enabled",
     )
     compatible_after_migration: bool = True
+    check_refused: Literal["never", "validation", "begun"] = Field(
+        "never",
+        description="whether the check is refused in validation mode, or then and after the migration",
+    )
+    check_refusal: Refusal = Refusal(message="the zone is already being migrated")
     config_of_migrated: Literal["refuse", "answer"] = "refuse"
     config_after_migration: Refusal = Refusal(message="the zone has already been migrated")
     validation_not_entitled: Refusal = Refusal(

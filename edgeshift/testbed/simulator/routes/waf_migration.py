@@ -21,6 +21,9 @@ def check(call: Call) -> Answer:
     facts = record.facts()
     compatible = facts.eligible if _phase_two(call) else facts.phase_one_eligible
     state = record.standing.visible
+    begun = ("validation", *(MIGRATED if call.options.check_refused == "begun" else ()))
+    if call.options.check_refused != "never" and state in begun:
+        raise refusal(call.options.check_refusal)
     if state in MIGRATED:
         compatible = call.options.compatible_after_migration
     result: dict[str, Any] = {"compatible": compatible}
