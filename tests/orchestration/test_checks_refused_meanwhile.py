@@ -40,4 +40,4 @@ async def test_a_zone_is_migrated_whose_check_is_refused_in_its_window(
 
 
 def _in_window(entry: dict[str, Any]) -> bool:
-    return entry["call"] == "waf.check" and entry["state_before"]["visible_state"] == "validation"
+    return bool(entry["call"] == "waf.check" and entry["state_before"]["visible_state"] == "validation")

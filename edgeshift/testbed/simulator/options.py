@@ -233,6 +233,10 @@ class SimulatorOptions(_Options):
         "absent",
         description="whether a stored skip rule that was sent without logging has it, enabled",
     )
+    new_status: Literal["state", "rules"] = Field(
+        "state",
+        description="whether a migrated zone's new WAF is enabled by its state, or where a rule of it runs",
+    )
     compatible_after_migration: bool = True
     check_refused: Literal["never", "validation", "begun"] = Field(
         "never",

@@ -51,6 +51,9 @@ def status(call: Call) -> Answer:
     record = call.zone
     state = record.standing.visible
     new, old = record.waf_statuses(state)
+    if call.options.new_status == "rules" and state in MIGRATED:
+        stored = call.state.rulesets.of_phase(record.id, MANAGED_PHASE) or {}
+        new = "enabled" if any(map(_runs, stored.get("rules", []))) else "disabled"
     return succeeded(
         {
             "created": record.standing.created,
@@ -87,6 +90,10 @@ def start(call: Call, value: str) -> Answer:
     elif current is not None:
         document = current
     return succeeded(document)
+
+
+def _runs(rule: dict[str, Any]) -> bool:
+    return rule["action"] == "execute" and bool(rule.get("enabled", True))
 
 
 def _refuse_without_assigned(rules: Any) -> None:
