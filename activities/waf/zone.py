@@ -353,11 +353,11 @@ async def read_configuration(
     client: ServiceClient, zone: Zone, *, urgent: bool = False, empty: bool = False
 ) -> dict[str, Any]:
     """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is, but
-    with ``empty`` not for one without rules, which says something of the zone.
+    with ``empty`` not for one without rules, be they left out or null, which says something of the zone.
     """
     config = (await client.waf_config(zone.id, urgent=urgent)).raw
-    if empty and config.get("rules") == []:
-        return config
+    if empty and config.get("rules") in (None, []):
+        return {**config, "rules": []}
     if reason := waf.unsound(config):
         raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
     return config

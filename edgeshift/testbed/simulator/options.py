@@ -224,6 +224,9 @@ class SimulatorOptions(_Options):
     config_refs: Literal["empty", "given"] = Field(
         "empty", description="whether each rule of the new configuration has a ref already"
     )
+    config_rules: Literal["given", "empty", "null", "left_out"] = Field(
+        "given", description="the rules of the new configuration, or how it is without any"
+    )
     execute_version: ExecuteVersion = Field(
         "absent",
         description="the version of its managed ruleset that a stored execute rule has which was sent"

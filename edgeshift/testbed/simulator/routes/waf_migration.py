@@ -43,6 +43,11 @@ def config(call: Call) -> Answer:
         raise refusal(call.options.not_eligible)
     refuse_unless_supported(record, "config", call.options)
     found = equivalent_configuration(record.zone, call.options.facts)
+    match call.options.config_rules:
+        case "left_out":
+            return succeeded({"name": found["name"]})
+        case "empty" | "null" as without:
+            return succeeded({**found, "rules": [] if without == "empty" else None})
     return succeeded(with_refs(found, record.zone) if call.options.config_refs == "given" else found)
 
 
