@@ -24,6 +24,7 @@ from activities.waf.modes import refuse_mode, rests_on_a_window
 from activities.waf.plans import refuse_other_plan, refuse_unknown_plan
 from activities.waf.proposing import configuration_digest, prepared_from
 from activities.waf.replacing import refuse_replacing_unasked, refuse_replacing_unsigned, rules_replaced
+from activities.waf.stopped import has_stopped
 from activities.waf.zone import read_configuration, read_zone, runs
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence_terms import Evidence
@@ -150,10 +151,12 @@ class WafWork(AreaWork):
     ) -> tuple[ZoneOutcome | None, str]:
         """By the zone's status and, where the campaign has sent a commit, its stored rules, each twice."""
         status = await twice(
-            "waf.status", lambda: client.waf_status(zone.id, urgent=urgent), lambda found: told(found.raw)
+            "waf.status",
+            lambda: client.waf_status(zone.id, urgent=urgent),
+            lambda found: (*told(found.raw), found.new_waf_status),
         )
         migrated, state = told(status.raw)
-        if not migrated:
+        if not migrated and not await has_stopped(client, zone, status.raw):
             return None, f"the service shows {state[:30]}"
         limit = spec.commit.migration_limit
         campaign = campaign_id(spec.name)
@@ -163,6 +166,8 @@ class WafWork(AreaWork):
                 signed = await get_document(self._connections.archive, Proposal, mine.proposal or "")
             except (ArchiveMissing, ArchiveCorrupt) as failure:
                 return ZoneOutcome.UNKNOWN, f"migrated, and what was signed cannot be read: {failure}"[:120]
+            if not waf.is_migrated_to(status.raw, signed.body):
+                return ZoneOutcome.UNKNOWN, "migrated, but its status does not say that the new WAF is on"
             if not await twice("entrypoint.get", lambda: runs(client, zone, signed.body)):
                 return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
         elif key := await unproven_last(self._connections, zone, Area.WAF):

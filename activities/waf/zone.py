@@ -18,6 +18,7 @@ from activities.proof.evidence_at_the_door import validations
 from activities.stable_read import twice
 from activities.together import together
 from activities.waf.proposing import in_the_way, prepared_from
+from activities.waf.stopped import has_stopped
 from activities.zone_plans import plan_now
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
@@ -34,7 +35,15 @@ from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.profiles import ServiceProfile
-from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.service_api import (
+    NotUnderstood,
+    Outcome,
+    RateLimited,
+    Refused,
+    ServiceClient,
+    ServiceError,
+    Unsuccessful,
+)
 from edgeshift.stores.documents import Snapshot, get_document, put_document
 from edgeshift.stores.documents.areas.waf import WafProposal, WafRecord
 from edgeshift.stores.documents.proposals import none_of_its_area
@@ -129,11 +138,13 @@ class WafActivities:
                             await lookout.showed()
                             return Verification(reached=True, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
                         trouble = "the zone is in validation with other rules than those that were sent"
-                    if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
+                    if message.mode is waf.Mode.PENDING and waf.is_migrated_to(status, body):
                         if found := await self._read_back(client, message, before, proposal, own):
                             # What was read after it may have waited for its turn.
                             return found.model_copy(update={"took": await lookout.showed(age)})
                         trouble = "the stored rules do not show yet"
+                    elif message.mode is waf.Mode.PENDING and waf.is_migrated(status):
+                        state = f"{state}, with the new WAF disabled"
                 except ServiceError as failure:
                     refuse_held(failure)
                     trouble = str(failure)[:150]
@@ -169,7 +180,7 @@ class WafActivities:
         for _ in range(3):
             stored = await client.entry_point(zone.id, urgent=True)
             if stored is not None and waf.same_rules(stored.raw, body):
-                if had_rules and not await shows_migrated(client, zone):
+                if had_rules and not await shows_migrated(client, zone, body):
                     return None
                 entry = stored_as(stored.raw)
                 record = await self._record(message, before, proposal, entry, client.profile)
@@ -191,7 +202,7 @@ class WafActivities:
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if waf.unsound(seen[-2]) or not waf.same_rules(seen[-1], seen[-2]):
             return None
-        if not await shows_migrated(client, zone):
+        if not await shows_migrated(client, zone, body):
             return None
         weaker = tuple(waf.weakened(seen[-1], body))
         return Verification(reached=True, why=(Reason(code=ReasonCode.STORED_RULES_DIFFER, names=weaker),))
@@ -245,20 +256,29 @@ async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) 
     """
     (check, refused, no_check), asked = await together(_checked(client, zone), client.waf_status(zone.id))
     status = asked.raw
-    if waf.is_migrated(status):
+    stopped = False
+    try:
+        if not (over := waf.is_migrated(status)):
+            if no_check is not None and not waf.in_validation(status):
+                raise no_check
+            plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
+                _as_listed() if listed and zone.plan is not Plan.OTHER else present_plan(client, zone),
+                client.firewall_rules(zone.id),
+                client.waf_overrides(zone.id),
+                client.page_rules(zone.id),
+                client.waf_setting(zone.id),
+                client.entry_point(zone.id),
+                _packages(client, zone),
+            )
+    except RateLimited:
+        raise
+    except (Refused, Unsuccessful):
+        if not (stopped := await has_stopped(client, zone, status)):
+            raise
+    if over or stopped:
         stored = await client.entry_point(zone.id)
-        return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
-    if no_check is not None:
-        raise no_check
-    plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
-        _as_listed() if listed and zone.plan is not Plan.OTHER else present_plan(client, zone),
-        client.firewall_rules(zone.id),
-        client.waf_overrides(zone.id),
-        client.page_rules(zone.id),
-        client.waf_setting(zone.id),
-        client.entry_point(zone.id),
-        _packages(client, zone),
-    )
+        entry_point = stored.raw if stored else None
+        return waf.Reading(check=check, status=status, entry_point=entry_point, stopped=stopped)
     reading = waf.Reading(
         check=check,
         status=status,
@@ -299,10 +319,10 @@ async def _as_listed() -> str:
 
 async def _checked(
     client: ServiceClient, zone: Zone
-) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None, Refused | None]:
+) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None, Refused | Unsuccessful | None]:
     """The compatibility check, or the support case that the service made of it, or any other refusal: the
-    check of a migrated zone may be refused, and that it is migrated its status says. Raises ServiceError
-    where the service is not to be called for now, or did not refuse it.
+    check of a zone that is migrated or in validation may be refused, and that it is so its status says.
+    Raises ServiceError where the service is not to be called for now, or did not refuse it.
     """
     try:
         return (await client.waf_check(zone.id)).raw, None, None
@@ -310,7 +330,7 @@ async def _checked(
         raise
     except ServiceError as failure:
         refuse_held(failure)
-        if isinstance(failure, Refused) and support_cause(failure, Area.WAF) is None:
+        if isinstance(failure, Refused | Unsuccessful) and support_cause(failure, Area.WAF) is None:
             return {}, None, failure
         return {}, support_case(failure), None
 
@@ -333,19 +353,20 @@ async def read_configuration(
     client: ServiceClient, zone: Zone, *, urgent: bool = False, empty: bool = False
 ) -> dict[str, Any]:
     """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is, but
-    with ``empty`` not for one without rules, which says something of the zone.
+    with ``empty`` not for one without rules, be they left out or null, which says something of the zone.
     """
     config = (await client.waf_config(zone.id, urgent=urgent)).raw
-    if empty and config.get("rules") == []:
-        return config
+    if empty and config.get("rules") in (None, []):
+        return {**config, "rules": []}
     if reason := waf.unsound(config):
         raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
     return config
 
 
-async def shows_migrated(client: ServiceClient, zone: Zone) -> bool:
-    """Whether the zone's status shows it as migrated now."""
-    return waf.is_migrated((await client.waf_status(zone.id, urgent=True)).raw)
+async def shows_migrated(client: ServiceClient, zone: Zone, body: dict[str, Any] | None = None) -> bool:
+    """Whether the zone's status shows it as migrated now, to ``body`` where that is named."""
+    status = (await client.waf_status(zone.id, urgent=True)).raw
+    return waf.is_migrated(status) if body is None else waf.is_migrated_to(status, body)
 
 
 async def runs(client: ServiceClient, zone: Zone, body: dict[str, Any]) -> bool:

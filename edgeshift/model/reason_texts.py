@@ -176,7 +176,11 @@ _C = ReasonCode
 TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.OTHER: _words,
     # What reading tells.
-    _C.ALREADY_MIGRATED: lambda why: "the new WAF is on, the previous one off",
+    _C.ALREADY_MIGRATED: lambda why: (
+        f"the migration is over: the previous WAF is off; the status of the new one is {why.state}"
+        if why.state
+        else "the new WAF is on, the previous one off"
+    ),
     _C.ALREADY_IN_VALIDATION: lambda why: "the zone is already in validation mode",
     _C.TOO_MANY_RULES: lambda why: (
         f"{why.count} firewall rules to migrate; the service migrates at most {why.limit}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, StrictBool, StringConstraints
 
 Document = dict[str, Any]
 
@@ -168,9 +168,9 @@ class Ruleset(Answer):
 
 
 class Configuration(Ruleset):
-    """The new WAF configuration of a zone: an entry point with its rules (docs/service.md §2.4)."""
-
-    rules: list[Rule] = Field(...)
+    """The new WAF configuration of a zone: an entry point with its rules (docs/service.md §2.4). One without
+    any may leave them out, or have null in their place.
+    """
 
 
 class Filter(Answer):

@@ -17,6 +17,8 @@ from edgeshift.areas.waf import (
     expression_bytes,
     in_validation,
     is_migrated,
+    is_migrated_to,
+    is_past,
     migrates,
     page_rule_effects,
     page_rule_patterns,
@@ -229,7 +231,14 @@ def test_a_migrated_zone_is_left_alone() -> None:
         ({**COMPLETE, "migration_state": "validation"}, False),
         ({**COMPLETE, "migration_state": "start"}, False),
         ({**COMPLETE, "old_waf_status": "enabled"}, False),
-        ({**COMPLETE, "new_waf_status": "disabled"}, False),
+        ({**COMPLETE, "new_waf_status": "disabled"}, True),
+        ({**COMPLETE, "new_waf_status": "disabled", "migration_state": "default"}, False),
+        ({**COMPLETE, "new_waf_status": "disabled", "migration_state": "something new"}, False),
+        ({**COMPLETE, "new_waf_status": "disabled", "migration_state": None}, False),
+        ({**COMPLETE, "new_waf_status": "disabled", "migration_state": "validation"}, False),
+        ({**START, "old_waf_status": "disabled"}, False),
+        ({**COMPLETE, "new_waf_status": None}, False),
+        ({**COMPLETE, "old_waf_status": "draining"}, False),
         ({"migration_state": "complete"}, False),
         ({**COMPLETE, "new_waf_status": "ENABLED?"}, False),
         (START, False),
@@ -238,9 +247,41 @@ def test_a_migrated_zone_is_left_alone() -> None:
         (None, False),
     ],
 )
-def test_migrated_means_new_on_and_old_off(status: Json | None, migrated: bool) -> None:
-    """The switches say it, not the name of the state alone; an unknown state does not hinder."""
+def test_migrated_means_old_off_and_new_on_unless_complete(status: Json | None, migrated: bool) -> None:
+    """The switches say it, not the name of the state alone; an unknown state does not hinder. With both off,
+    as where no rule of the new WAF runs, ``complete`` says it. What is neither on nor off is on its way.
+    """
     assert is_migrated(status) is migrated
+
+
+def test_a_body_that_runs_is_migrated_to_with_the_new_waf_on() -> None:
+    """While the status calls it off, nothing is known to protect the zone."""
+    off = {**COMPLETE, "new_waf_status": "disabled"}
+    rule = {"action": "execute", "expression": "true", "action_parameters": {"id": waf.MANAGED_RULESET}}
+    full, empty = {"rules": [rule]}, {"rules": [{**rule, "enabled": False}]}
+    shown = (COMPLETE, off, START, None)
+    assert [is_migrated_to(status, full) for status in shown] == [True, False, False, False]
+    assert [is_migrated_to(status, empty) for status in shown] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("state", "old", "migrated"),
+    [
+        ("default", "disabled", True),
+        ("something new", "disabled", True),
+        ("start", "disabled", False),
+        ("validation", "disabled", False),
+        ("default", "enabled", False),
+        ("default", "draining", False),
+    ],
+)
+def test_stopped_calls_count_where_the_status_does_not_speak_against_it(
+    state: str, old: str, migrated: bool
+) -> None:
+    """A zone that never had a WAF on shows the same as one that was migrated to rules that are off."""
+    status = {"migration_state": state, "old_waf_status": old, "new_waf_status": "disabled"}
+    assert is_past(reading(status=status, stopped=True)) is migrated
+    assert not is_past(reading(status=status))
 
 
 def test_validation_is_the_state_of_that_name() -> None:

@@ -1,4 +1,4 @@
-"""A zone whose compatibility check is refused: its status says whether it is migrated, and nothing else."""
+"""A zone whose compatibility check is refused: its status says whether it is migrated, or in validation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from activities.waf.zone import read_zone
 from edgeshift.areas import waf
 from edgeshift.profiles import SPECIFICATION
-from edgeshift.service_api import RateLimited, Refused, ServiceError, Unauthorized
+from edgeshift.service_api import RateLimited, Refused, ServiceError, Unauthorized, Unsuccessful
 from tests.service.gate_kit import Gate, gate
 
 ALREADY = "the zone has already been migrated"
@@ -58,3 +58,39 @@ async def test_what_says_nothing_of_the_zone_is_raised(
         await migrated(play)
         with pytest.raises(kind):
             await refused(play, status, "not now", code)
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 409])
+@pytest.mark.parametrize(
+    ("state", "verdict"),
+    [("validation", waf.Verdict.IN_VALIDATION), ("complete", waf.Verdict.ALREADY_MIGRATED)],
+)
+async def test_a_migration_that_has_begun_is_read_without_its_check(
+    state: str, verdict: waf.Verdict, status: int, tmp_path: Path
+) -> None:
+    """However the service refuses it, also by 200 and ``success: false``."""
+    options = {"check_refused": "begun", "check_refusal": {"status": status, "message": ALREADY}}
+    async with gate(tmp_path, simulator=options) as play:
+        await play.control.send("PATCH", f"zones/{play.zone.id}", {"state": state})
+        client = await play.connections.service(play.start.spec, play.zone)
+        reading = await read_zone(client, play.zone)
+        assert reading.check == {}
+        assert waf.assess(reading, SPECIFICATION).verdict is verdict
+
+
+async def test_a_zone_that_has_not_begun_is_none_without_success(tmp_path: Path) -> None:
+    """What is refused without a status that says so is raised as well."""
+    async with gate(tmp_path) as play:
+        with pytest.raises(Unsuccessful, match="already been migrated"):
+            await refused(play, 200, ALREADY)
+
+
+async def test_a_support_case_of_the_check_counts_in_validation_too(tmp_path: Path) -> None:
+    """It is no refusal of the migration that has begun."""
+    words = {"status": 200, "message": "cannot migrate more than 200 rules, please contact support"}
+    options = {"check_refused": "validation", "check_refusal": words}
+    async with gate(tmp_path, simulator=options) as play:
+        await play.control.send("PATCH", f"zones/{play.zone.id}", {"state": "validation"})
+        client = await play.connections.service(play.start.spec, play.zone)
+        found = waf.assess(await read_zone(client, play.zone), SPECIFICATION)
+        assert found.verdict is waf.Verdict.NEEDS_SUPPORT

@@ -28,6 +28,8 @@ class Reading(BaseModel):
     name their package by ``package_id``. ``plan``: what the zone has now, where the campaign's list has it as
     an Enterprise zone, or as ``listed``: ``other``, where the list does not tell.
     ``refused``: the support case that the service made of a reading itself, with its own words, short.
+    ``stopped``: whether the service says that the calls of the previous WAF have stopped (docs/service.md
+    §3.2), so that nothing of it was read.
     """
 
     check: dict[str, Any]
@@ -44,6 +46,7 @@ class Reading(BaseModel):
     entry_point: dict[str, Any] | None = None
     config: dict[str, Any] | None = None
     refused: tuple[ReasonCode, str] | None = None
+    stopped: bool = False
 
 
 class PageRuleEffect(StrEnum):

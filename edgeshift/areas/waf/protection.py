@@ -1,8 +1,8 @@
 """Whether a WAF protects: the previous one of a zone, and the new one by the body that would be sent
 (docs/service.md §2.4, §3.2). Pure.
 
-The service calls a zone's new WAF enabled as soon as the zone is migrated, also where the entry point runs no
-managed rule on any request.
+The service may call a zone's new WAF enabled as soon as the zone is migrated, also where the entry point runs
+no managed rule on any request.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def protection_warnings(reading: Reading, body: Mapping[str, Any]) -> tuple[str,
     if not running:
         before = "on" if protected(reading) else "off as well" if was_off(reading) else "without a package on"
         return (
-            "the new configuration runs no managed rule on any request, though the service will call its WAF"
+            "the new configuration runs no managed rule on any request, though the service may call its WAF"
             f" enabled; the previous WAF is {before}",
         )
     if was_off(reading):

@@ -11,6 +11,7 @@ from edgeshift.areas.assessment import Verdict as Verdict
 from edgeshift.areas.waf.answers import PageRuleEffect, Reading, names_waf, page_rule_effects
 from edgeshift.areas.waf.bypass_rules import bypassed, bypasses
 from edgeshift.areas.waf.losses import Loss, losses
+from edgeshift.areas.waf.protection import runs_nothing
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Plan
 from edgeshift.model.reason_texts import text_of
@@ -83,8 +84,10 @@ def assess(reading: Reading, profile: ServiceProfile) -> Assessment:
     def blocked(code: ReasonCode, **known: Any) -> Assessment:
         return found(Verdict.BLOCKED, Reason(code=code, **known), causes=(code,))
 
-    if is_migrated(reading.status):
-        return found(Verdict.ALREADY_MIGRATED, Reason(code=ReasonCode.ALREADY_MIGRATED))
+    if is_past(reading):
+        new = str((reading.status or {}).get("new_waf_status"))[:30]
+        state = "" if new == "enabled" else new
+        return found(Verdict.ALREADY_MIGRATED, Reason(code=ReasonCode.ALREADY_MIGRATED, state=state))
     facts |= {"losses": losses(reading), "warnings": warnings(reading)}
     overrides = _overrides(facts["overrides"])
     if over := _over_limits(lengths, profile):
@@ -163,16 +166,41 @@ def migration_state(reading: Reading) -> str:
 
 
 def is_migrated(status: Mapping[str, Any] | None) -> bool:
-    """Whether a status record shows a zone whose migration has ended: new on, old off, and not in between.
+    """Whether a status record shows a zone whose migration has ended: old off, not in between, and new on.
 
     An unknown ``migration_state`` does not matter when both switches say it; ``validation`` and ``start`` do.
+    Whether the service calls the new WAF enabled where it runs no rule is not known (docs/service.md §3.2):
+    it may be off where the state is ``complete``. In any other state the zone may be one that never had a
+    WAF on; and a switch that says neither may be on its way.
     """
-    return (
-        status is not None
-        and status.get("new_waf_status") == "enabled"
-        and status.get("old_waf_status") == "disabled"
-        and status.get("migration_state") not in ("validation", "start")
-    )
+    if status is None or not may_be_migrated(status):
+        return False
+    new = status.get("new_waf_status")
+    return new == "enabled" or (new == "disabled" and status.get("migration_state") == "complete")
+
+
+def is_migrated_to(status: Mapping[str, Any] | None, body: Mapping[str, Any]) -> bool:
+    """Whether a status record shows a zone whose migration to this body has ended. Of one that runs managed
+    rules the new WAF is on: while it is off, nothing is known to protect the zone.
+    """
+    if status is None or not is_migrated(status):
+        return False
+    return status.get("new_waf_status") == "enabled" or runs_nothing(body)
+
+
+def may_be_migrated(status: Mapping[str, Any]) -> bool:
+    """Whether a status record does not speak against it that the migration has ended: the previous WAF is
+    off, and the state is none before the end. A zone whose previous WAF was never on may be so as well.
+    """
+    between = status.get("migration_state") in ("validation", "start")
+    return status.get("old_waf_status") == "disabled" and not between
+
+
+def is_past(reading: Reading) -> bool:
+    """Whether a zone is migrated by all that was read of it: its status shows it, or does not speak against
+    it where the calls of the previous WAF have stopped.
+    """
+    return is_migrated(reading.status) or (reading.stopped and may_be_migrated(reading.status or {}))
 
 
 def in_validation(status: Mapping[str, Any] | None) -> bool:

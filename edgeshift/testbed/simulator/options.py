@@ -224,6 +224,9 @@ class SimulatorOptions(_Options):
     config_refs: Literal["empty", "given"] = Field(
         "empty", description="whether each rule of the new configuration has a ref already"
     )
+    config_rules: Literal["given", "empty", "null", "left_out"] = Field(
+        "given", description="the rules of the new configuration, or how it is without any"
+    )
     execute_version: ExecuteVersion = Field(
         "absent",
         description="the version of its managed ruleset that a stored execute rule has which was sent"
@@ -233,7 +236,16 @@ class SimulatorOptions(_Options):
         "absent",
         description="whether a stored skip rule that was sent without logging has it, enabled",
     )
+    new_status: Literal["state", "rules"] = Field(
+        "state",
+        description="whether a migrated zone's new WAF is enabled by its state, or where a rule of it runs",
+    )
     compatible_after_migration: bool = True
+    check_refused: Literal["never", "validation", "begun"] = Field(
+        "never",
+        description="whether the check is refused in validation mode, or then and after the migration",
+    )
+    check_refusal: Refusal = Refusal(message="the zone is already being migrated")
     config_of_migrated: Literal["refuse", "answer"] = "refuse"
     config_after_migration: Refusal = Refusal(message="the zone has already been migrated")
     validation_not_entitled: Refusal = Refusal(

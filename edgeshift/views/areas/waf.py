@@ -107,7 +107,7 @@ class WafViews(ViewPart):
 
     def is_before(self, reading: dict[str, Any]) -> bool:
         """Whether the zone was not migrated yet: its previous WAF cannot be read any more then."""
-        return not waf.is_migrated(reading.get("status"))
+        return not waf.is_migrated(reading.get("status")) and not reading.get("stopped")
 
     def reads(self, objects: Mapping[str, str]) -> bool:
         """Its snapshots and proposals are told where people sign; of its record, what was lost."""

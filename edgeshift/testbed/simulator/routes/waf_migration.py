@@ -21,6 +21,9 @@ def check(call: Call) -> Answer:
     facts = record.facts()
     compatible = facts.eligible if _phase_two(call) else facts.phase_one_eligible
     state = record.standing.visible
+    begun = ("validation", *(MIGRATED if call.options.check_refused == "begun" else ()))
+    if call.options.check_refused != "never" and state in begun:
+        raise refusal(call.options.check_refusal)
     if state in MIGRATED:
         compatible = call.options.compatible_after_migration
     result: dict[str, Any] = {"compatible": compatible}
@@ -40,6 +43,11 @@ def config(call: Call) -> Answer:
         raise refusal(call.options.not_eligible)
     refuse_unless_supported(record, "config", call.options)
     found = equivalent_configuration(record.zone, call.options.facts)
+    match call.options.config_rules:
+        case "left_out":
+            return succeeded({"name": found["name"]})
+        case "empty" | "null" as without:
+            return succeeded({**found, "rules": [] if without == "empty" else None})
     return succeeded(with_refs(found, record.zone) if call.options.config_refs == "given" else found)
 
 
@@ -48,6 +56,9 @@ def status(call: Call) -> Answer:
     record = call.zone
     state = record.standing.visible
     new, old = record.waf_statuses(state)
+    if call.options.new_status == "rules" and state in MIGRATED:
+        stored = call.state.rulesets.of_phase(record.id, MANAGED_PHASE) or {}
+        new = "enabled" if any(map(_runs, stored.get("rules", []))) else "disabled"
     return succeeded(
         {
             "created": record.standing.created,
@@ -84,6 +95,10 @@ def start(call: Call, value: str) -> Answer:
     elif current is not None:
         document = current
     return succeeded(document)
+
+
+def _runs(rule: dict[str, Any]) -> bool:
+    return rule["action"] == "execute" and bool(rule.get("enabled", True))
 
 
 def _refuse_without_assigned(rules: Any) -> None:
