@@ -105,8 +105,9 @@ async def waiting(folder: Path) -> AsyncIterator[tuple[Wait, Caller]]:
         service = {"base_url": call.server.base_url, "credentials": credentials, "request_limit": "5s"}
         said = {"name": "x", "targets": {"all": True}, "service": service}
         spec = CampaignSpec.model_validate(said)
-        archive, clock, nobody = Archive(Settings(state_dir=folder).archive), Skipping(), Any
-        connections = Connections(nobody, archive, clock, lambda *_: Unpaced(), str(folder))  # type: ignore[arg-type]
+        nobody: Any = None
+        archive, clock = Archive(Settings(state_dir=folder).archive), Skipping()
+        connections = Connections(nobody, archive, clock, lambda *_: Unpaced(), str(folder))
         digest, calls = await put_json(archive, spec.model_dump(mode="json")), Kept(clock)
         user = spec.service.caller(spec.service.credentials[0])
         try:
