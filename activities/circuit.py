@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from temporalio import activity
@@ -119,7 +119,8 @@ class HeldCallActivities:
     async def wait(self, message: AwaitService) -> None:
         """Return once nothing is held any more of what the campaign calls with, or of what is named where it
         waits ``apart``: somebody else has found out, or a probe of this process was answered. At most one
-        probe a minute is made of a user, by whomever.
+        probe a minute is made of a user, by whomever. Raises WorkerLacks where this worker lacks a secret for
+        the probe for a while, and WorkerStops where it is to end.
         """
         spec = await self._connections.spec(message.spec)
         await self._until_free(spec, message.holds, message.holds if message.apart else None)
@@ -128,7 +129,7 @@ class HeldCallActivities:
         """Whether calls that were held go on; the probe is made that shows it, where one is due. Of calls
         that nothing waits for, nobody else finds out.
         """
-        return not await self._is_held(spec, (hold,))
+        return not await self._still_held(spec, (hold,))
 
     async def wait_out(self, spec: CampaignSpec, failure: Exception) -> None:
         """Within an activity that heartbeats: return once a call may be made again that was held, refused for
@@ -146,23 +147,27 @@ class HeldCallActivities:
 
     async def _until_found(self, spec: CampaignSpec, missing: CredentialMissing) -> None:
         """Holds nobody's calls: that this worker does not find a secret says nothing of the others."""
-        minutes, now = min(activity.info().attempt, MOST_MINUTES), self._connections.clock.now
-        until = now() + minutes * timedelta(seconds=terms_of(spec).minute)
+        until = self._until_another(spec)
         while self._lacks(spec, missing.credential):
-            if now() >= until:
-                # Temporal gives it to any worker that has room, which may find the secret.
-                raise ApplicationError(str(hold_of(missing))[:LONGEST], type="WorkerLacks")
+            self._leave_to_another(str(hold_of(missing)), until)
             await self._pause(spec)
+
+    def _until_another(self, spec: CampaignSpec) -> datetime:
+        """Until when this worker waits for a secret that it lacks from now on."""
+        minutes = min(activity.info().attempt, MOST_MINUTES)
+        return self._connections.clock.now() + minutes * timedelta(seconds=terms_of(spec).minute)
+
+    def _leave_to_another(self, why: str, until: datetime) -> None:
+        if self._connections.clock.now() >= until:
+            # Temporal gives it to any worker that has room, which may find the secret.
+            raise ApplicationError(why[:LONGEST], type="WorkerLacks")
 
     def _lacks(self, spec: CampaignSpec, reference: str) -> bool:
         ways = self._connections.ways(spec)
-        try:
-            for credential in spec.service.credentials:
-                if credential.reference == reference:
-                    ways.credential(credential)
-        except SecretRefError:
-            return True
-        return False
+        return any(
+            credential.reference == reference and lacking(ways, credential)
+            for credential in spec.service.credentials
+        )
 
     async def _until_free(
         self, spec: CampaignSpec, holds: Iterable[OpenCircuit], apart: Iterable[OpenCircuit] | None
@@ -171,19 +176,42 @@ class HeldCallActivities:
             for credential in spec.service.credentials:
                 if credential.reference == hold.credential:
                     await self._calls.hold(credential, spec, hold)
-        while await self._is_held(spec, apart):
+        until: datetime | None = None
+        while still := await self._still_held(spec, apart):
+            # What it cannot probe, another worker may: of a rollout that is half done, say.
+            why = self._unable(spec, still)
+            until = (until or self._until_another(spec)) if why else None
+            if until is not None:
+                self._leave_to_another(why, until)
             await self._pause(spec)
+
+    def _unable(self, spec: CampaignSpec, still: Mapping[str, Set[str]]) -> str:
+        """Why this worker cannot probe something of what is held, where it lacks a secret for that."""
+        try:
+            ways = self._connections.ways(spec)
+        except Misconfigured:
+            return ""
+        users = users_of(spec)
+        for user, what in still.items():
+            missing = {name: lacking(ways, credential) for name, credential in users[user].items()}
+            for name in what:
+                # An outage can be probed with any of the user's: no reason, where one lacks nothing.
+                if why := missing[name] if name else min(missing.values()):
+                    return why
+        return ""
 
     async def _pause(self, spec: CampaignSpec) -> None:
         if activity.is_worker_shutdown():
             raise ApplicationError("the worker stops; another one waits on", type="WorkerStops")
         await self._connections.clock.sleep(min(LOOKS_EVERY, terms_of(spec).minute / 4))
 
-    async def _is_held(self, spec: CampaignSpec, apart: Iterable[OpenCircuit] | None) -> bool:
-        """Look at each user's holds, and make the probe where one is due; whether anything is held still, or
-        any of what is waited for ``apart``.
+    async def _still_held(
+        self, spec: CampaignSpec, apart: Iterable[OpenCircuit] | None
+    ) -> dict[str, Set[str]]:
+        """Look at each user's holds, and make the probe where one is due; what is held still, or of what is
+        waited for ``apart``: of each user, the credentials, and the empty one for an outage.
         """
-        still = False
+        still = dict[str, Set[str]]()
         for user, credentials in users_of(spec).items():
             mine = {"", *credentials}
             if apart is not None:
@@ -195,7 +223,8 @@ class HeldCallActivities:
             held_of_mine = {hold.credential for hold in found.holds} & mine
             if held_of_mine:
                 known = await self._found_over(spec, user, credentials, found)
-                still |= not held_of_mine <= known
+                if left := held_of_mine - known:
+                    still[user] = left
         return still
 
     async def _found_over(
@@ -212,10 +241,12 @@ class HeldCallActivities:
             # It may not probe, and takes nobody's turn.
             activity.logger.info("no probe: %s", why)
             return frozenset()
+        # Nor does one that lacks the secret: the user's turns are for those that have it.
+        able = {one: credential for one, credential in credentials.items() if not lacking(ways, credential)}
         # Whoever keeps the hold has the last word: clocks differ, and others ask too.
-        if (hold := await self._calls.probe(user, credentials)) is None:
+        if not able or (hold := await self._calls.probe(user, able)) is None:
             return frozenset()
-        credential = credentials.get(hold.credential) or next(iter(credentials.values()))
+        credential = able.get(hold.credential) or next(iter(able.values()))
         answered = await self._probe(spec, ways, credential, hold)
         return {"", credential.reference} if answered else frozenset()
 
@@ -263,3 +294,12 @@ def users_of(spec: CampaignSpec) -> dict[str, dict[str, CredentialSpec]]:
     for credential in spec.service.credentials:
         found.setdefault(spec.service.caller(credential), {})[credential.reference] = credential
     return found
+
+
+def lacking(ways: Ways, credential: CredentialSpec) -> str:
+    """Why this worker cannot call with a credential, where it does not find its secret."""
+    try:
+        ways.credential(credential)
+    except SecretRefError as why:
+        return str(why)
+    return ""

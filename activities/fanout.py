@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from temporalio import activity
 from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
@@ -18,7 +19,7 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import come_to, heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
 from activities.looks import Looks, attempt_of, described
@@ -91,8 +92,10 @@ class ZoneActivities:
         self._looks = Looks(connections, work)
         self._rejections: dict[tuple[str, str], tuple[float, Rejected]] = {}
         """Of campaigns, what was rejected, and when that was listed."""
+        self._listing = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
 
     @activity.defn(name="start_zones")
+    @heartbeating
     @named_failures
     async def start(self, batch: StartZones) -> StartedZones:
         """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
@@ -118,21 +121,24 @@ class ZoneActivities:
             elif one is not None and batch.hears:
                 there.append(one)
             found = StartedZones(excluded=tuple(excluded), asking=tuple(asking), found=tuple(there))
-            activity.heartbeat(place + 1, found)
+            come_to(place + 1, found)
         return found.model_copy(update={"least": policy if stricter else None})
 
     async def _rejected_before(self, batch: StartZones) -> Rejected:
         """The digests that people rejected, of each zone of a campaign. They are listed now and then: of a
         zone that had a workflow lately they are looked for anew when it is begun again (``_rejected``).
         """
-        now, key = asyncio.get_running_loop().time(), (batch.campaign, batch.campaign_run)
-        at, known = self._rejections.get(key, (-LISTED_AGAIN, Rejected()))
-        if now - at >= LISTED_AGAIN:
-            known = await rejected_digests(self._connections.archive, batch.campaign)
-            self._rejections.pop(key, None)
-            while len(self._rejections) >= MOST_LISTED:
-                del self._rejections[next(iter(self._rejections))]
-            self._rejections[key] = now, known
+        clock, key = asyncio.get_running_loop().time, (batch.campaign, batch.campaign_run)
+        # Batches begin side by side, and one listing is enough for all of them.
+        async with self._listing.setdefault(key, asyncio.Lock()):
+            at, known = self._rejections.get(key, (-LISTED_AGAIN, Rejected()))
+            if clock() - at >= LISTED_AGAIN:
+                known = await rejected_digests(self._connections.archive, batch.campaign)
+                self._rejections.pop(key, None)
+                while len(self._rejections) >= MOST_LISTED:
+                    del self._rejections[next(iter(self._rejections))]
+                # Counted from its end: one that took longer than it is kept would be of no use to anybody.
+                self._rejections[key] = clock(), known
         return known
 
     async def _start_one(

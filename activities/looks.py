@@ -28,7 +28,15 @@ from activities.change.in_force import may_be_in_force
 from activities.change.own import own_in
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
-from activities.standing import may_show, on_record, settled_by, signed_end, standing_of, where_undone
+from activities.standing import (
+    fits,
+    may_show,
+    on_record,
+    settled_by,
+    signed_end,
+    standing_of,
+    where_undone,
+)
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
@@ -192,10 +200,23 @@ class Looks:
             refuse_held(failure)
             unread = _ended(how, f"the service could not be read: {failure}")
             return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, why=(unread,))
+        known = batch.attempts[place]
+        if known and await _is_gone(found, batch):
+            signed = await self._signed(batch, target, known)
+            if signed is not None and fits(signed, outcome):
+                why = _ended(how, f"a worker has signed that it is {signed.value}")
+                return SilentZone(index=index, attempt=known, outcome=signed, why=(why,))
         if outcome is None:
             sent, damaged = await may_show(self._connections, target.zone, batch.area, batch.settles_in)
             outcome, shown = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED, damaged or shown
         return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
+
+    async def _signed(self, batch: DescribeZones, target: Target, attempt: int) -> ZoneOutcome | None:
+        """How an attempt has ended of which nobody tells any more. To be asked once the service was read: a
+        change or a rollback that was recorded since the result may be on its way.
+        """
+        run = batch.origin or batch.campaign_run
+        return await signed_end(self._connections, batch.spec, run, target, attempt, or_undone=True)
 
     async def _ended_with(
         self, batch: DescribeZones, index: int, attempt: int, target: Target, result: ZoneResult
@@ -320,6 +341,14 @@ async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | De
     memo = await memo_of(found) or {}
     of = (memo.get("campaign"), memo.get("campaign_run"))
     return attempt_in(memo) if of == (batch.campaign, batch.campaign_run) else 0
+
+
+async def _is_gone(found: WorkflowExecutionDescription | None, batch: DescribeZones) -> bool:
+    """Whether a zone's own executions are not there any more: Temporal has forgotten them, or somebody else's
+    came after. One of another attempt, or of a run that was reset since, says that this one never began: what
+    is signed of its number is of that run's.
+    """
+    return found is None or (await memo_of(found) or {}).get("campaign") != batch.campaign
 
 
 async def described(

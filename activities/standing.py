@@ -70,11 +70,17 @@ async def on_record(
 
 
 async def signed_end(
-    connections: Connections, spec_digest: str, run: str, target: Target, attempt: int
+    connections: Connections,
+    spec_digest: str,
+    run: str,
+    target: Target,
+    attempt: int,
+    *,
+    or_undone: bool = False,
 ) -> ZoneOutcome | None:
     """The last end of a change of an attempt that a worker has signed by this very specification, unless the
     campaign has sent another change since, or may have; None where there is none. ``run``: the campaign's
-    first one. Raises ArchiveError.
+    first one. ``or_undone``: or a rollback of it. Raises ArchiveError.
     """
     spec = await connections.spec(spec_digest)
     found = await connections.results.proven(
@@ -84,18 +90,24 @@ async def signed_end(
     if not ends:
         return None
     last = max(ends, key=lambda result: result.issued)
-    return (
-        last.outcome if await _is_last(connections, spec_digest, run, target.zone, spec.area, last) else None
-    )
+    is_last = await _is_last(connections, spec_digest, run, target.zone, spec.area, last, or_undone=or_undone)
+    return last.outcome if is_last else None
 
 
 async def _is_last(
-    connections: Connections, spec_digest: str, run: str, zone: Zone, area: Area, result: ResultStatement
+    connections: Connections,
+    spec_digest: str,
+    run: str,
+    zone: Zone,
+    area: Area,
+    result: ResultStatement,
+    *,
+    or_undone: bool = False,
 ) -> bool:
     """Whether the campaign has committed nothing after a result was signed."""
     try:
         own = await own_in(connections, spec_digest, run)
-        last = await committed_at(connections, zone, area, own)
+        last = await committed_at(connections, zone, area, own, or_undone=or_undone)
     except DocumentUnreadable:
         return False
     # Results are told to the second.

@@ -95,15 +95,18 @@ async def has_changed(connections: Connections, zone: Zone, area: Area, own: Own
     return False
 
 
-async def committed_at(connections: Connections, zone: Zone, area: Area, own: Own) -> datetime | None:
+async def committed_at(
+    connections: Connections, zone: Zone, area: Area, own: Own, *, or_undone: bool = False
+) -> datetime | None:
     """When a worker has recorded the last commit of this campaign, in whichever attempt, which is the word of
-    whoever had it sent; None where there is none.
+    whoever had it sent; None where there is none. ``or_undone``: the last rollback of one counts too.
     """
+    steps = (Step.COMMIT.value, *((Step.ROLL_BACK.value,) if or_undone else ()))
     return max(
         [
             sent.record.at
             async for sent in _sent_by(connections, zone, area, own)
-            if sent.record.step == Step.COMMIT.value
+            if sent.record.step in steps
         ],
         default=None,
     )

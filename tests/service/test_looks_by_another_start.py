@@ -181,6 +181,23 @@ async def test_nothing_goes_out_beside_what_an_earlier_start_has_sent_as_long_as
         assert result.status is ChangeStatus.UNKNOWN and await door.sent() == 0, result
 
 
+@pytest.mark.parametrize("attempt", [1, 2])
+async def test_what_is_signed_is_no_end_where_a_rollback_was_recorded_since(
+    tmp_path: Path, attempt: int
+) -> None:
+    """Of an attempt of which nobody tells any more: it may be on its way, whichever attempt sent it."""
+    async with guarded(tmp_path) as door:
+        there, start = door.gate.connections, door.gate.start
+        await door.begin(issued=ago(5))
+        await sent(door, "first", 4)
+        await sent(door, "undone-before", 3, step=Step.ROLL_BACK.value)
+        await in_activity(lambda: there.results.record(start, ZoneOutcome.MIGRATED, proposal="", seen=""))
+        named = there, start.spec, start.campaign_run, start.target, 1
+        assert await signed_end(*named, or_undone=True) is ZoneOutcome.MIGRATED
+        await sent(door, "undone", -5 / 3600, step=Step.ROLL_BACK.value, attempt=attempt)
+        assert await signed_end(*named, or_undone=True) is None
+
+
 @pytest.mark.parametrize("outcome", [ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK])
 async def test_a_result_by_the_file_of_an_earlier_start_is_none_of_a_later_one(
     tmp_path: Path, outcome: ZoneOutcome
