@@ -165,6 +165,10 @@ class WorkerRecords:
         data = await self._archive.get_named(key)
         return data is not None and await self._refused(key, data, forgiving=True) is not None
 
+    def asks_for_signatures(self) -> bool:
+        """Whether the roots ask for signatures. Raises ArchiveUnavailable where they cannot be read."""
+        return self._roots() is not None
+
     async def keys(self, prefix: str) -> AsyncIterator[str]:
         """The names of records under a prefix, in no order. What has a name that no worker can have given it
         counts for nothing; it is told of. Raises ArchiveError.
