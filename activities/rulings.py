@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pydantic import ValidationError
 from temporalio import activity
 
 from activities.boundary import come_to, heartbeating, named_failures
@@ -18,6 +22,7 @@ from edgeshift.campaign.rulings import (
     by_subject,
     entry_of,
     fingerprints_prefix,
+    is_of_fingerprint,
     short,
     standing,
     zones_prefix,
@@ -32,11 +37,31 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.stores.archive import Archive, ArchiveCorrupt
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveUnavailable
+from edgeshift.stores.archive_keys import is_key, shown
 from edgeshift.stores.documents import RulingRecord, create_record, get_record
+from edgeshift.stores.documents.codec import mistakes_of
 
 NOTES = "notes"
 """What a heartbeat counts: those of an earlier version told something else, from which nothing goes on."""
+
+MOST_RECALLED = 10_000
+"""Names of rulings on fingerprints that are looked at where signatures count. With a store that takes half a
+second for each, an activity reads them in half its time.
+"""
+
+MOST_PACKED = 1_000_000
+"""Letters of the rejections of earlier runs that a campaign is given where signatures count: three quarters
+of what its book takes, so that there is room for those of its own.
+"""
+
+MOST_TOLD = 5
+"""Of the rulings that are passed over, how many people are told of at a time."""
+
+PATIENT = 4
+"""At which try what the archive does not give is passed over: what is only away for a moment is there by
+then.
+"""
 
 
 class RulingActivities:
@@ -125,41 +150,110 @@ class RulingActivities:
     @named_failures
     async def recall(self, message: RecallRulings) -> RecalledRulings:
         """The rejections of fingerprints that count from earlier runs of a campaign. Those of this run, which
-        was reset maybe, it knows by itself. Fails where one cannot be read: nothing is begun then.
+        was reset maybe, it knows by itself.
+
+        Fails where one cannot be read: nothing is begun then. But not where signatures count: whoever may
+        write to the archive would keep every campaign of this name from beginning. It is passed over there,
+        and told of; what somebody has signed, the door holds all the same.
         """
-        archive, prefix = self._connections.archive, fingerprints_prefix(message.campaign)
+        signed = self._connections.records.asks_for_signatures()
         earlier = [
             (fingerprint, entry)
-            for fingerprint, entries in by_subject([key async for key in archive.list(prefix)]).items()
+            for fingerprint, entries in by_subject(await self._names(message.campaign, signed)).items()
             for entry in standing(entries)
             if entry.run != short(message.run)
         ]
         decisions = await some_together(lambda one: self._decision(message.campaign, *one), earlier)
-        books: dict[tuple[str, str], list[Decision]] = {}
+        read, unread = list[Recalled](), list[tuple[str, ArchiveError]]()
         for (fingerprint, entry), decision in zip(earlier, decisions, strict=True):
-            books.setdefault((fingerprint, entry.about), []).append(decision)
-        found = tuple(
-            Book(
-                fingerprint=fingerprint,
-                wave=None if about == EVERYTHING else int(about),
-                decisions=decisions,
-            )
-            for (fingerprint, about), decisions in sorted(books.items())
-        )
-        return (
-            RecalledRulings(packed=packed_rejections(found))
-            if message.unpacks
-            else RecalledRulings(book=found)
-        )
+            if isinstance(decision, Decision):
+                read.append(Recalled(fingerprint, entry.about, decision))
+            elif signed and not (isinstance(decision, ArchiveUnavailable) and _is_patient()):
+                unread.append((_key_of(message.campaign, fingerprint, entry), decision))
+            else:
+                raise decision
+        for key, why in unread[:MOST_TOLD]:
+            await self._tell(key, str(why))
+        if not message.unpacks:
+            return RecalledRulings(book=_books(read))
+        packed = packed_rejections(_books(read))
+        while signed and len(packed) > MOST_PACKED:
+            # No campaign could take it, nor carry it on.
+            read = read[: len(read) // 2]
+            packed = packed_rejections(_books(read))
+        return RecalledRulings(packed=packed)
 
-    async def _decision(self, campaign: str, fingerprint: str, entry: Entry) -> Decision:
-        key = f"{fingerprints_prefix(campaign, fingerprint)}/{entry.name}"
-        record = await get_record(self._connections.archive, RulingRecord, key)
-        if record is None:
-            raise ArchiveCorrupt(f"the archive lists {key} and does not have it")
-        return Decision(
-            choice=Choice.REJECT, digest=fingerprint, by=record.by, reason=record.reason, at=record.at
-        )
+    async def _names(self, campaign: str, signed: bool) -> list[str]:
+        """The names of rulings on fingerprints of a campaign; where signatures count and somebody floods the
+        place, the first that were stored. What no campaign can have written is told of, and left out.
+        """
+        archive, prefix = self._connections.archive, fingerprints_prefix(campaign)
+        if not signed:
+            keys = [key async for key in archive.list(prefix)]
+        else:
+            (keys,) = await archive.lists([prefix], MOST_RECALLED)
+            if len(keys) > MOST_RECALLED:
+                oldest = await archive.oldest(prefix, MOST_RECALLED)
+                more = f"more than {MOST_RECALLED:,} names are there: the oldest alone are looked at"
+                await self._tell(next(iter({*keys}.difference(oldest)), keys[0]), more)
+                keys = oldest
+        odd = [key for key in keys if is_key(key) and not is_of_fingerprint(campaign, key)]
+        for key in odd[:MOST_TOLD]:
+            await self._tell(key, "no campaign has written a ruling of such a name")
+        return [key for key in keys if is_of_fingerprint(campaign, key)]
+
+    async def _decision(self, campaign: str, fingerprint: str, entry: Entry) -> Decision | ArchiveError:
+        """A rejection, or why it cannot be read."""
+        key = _key_of(campaign, fingerprint, entry)
+        try:
+            record = await get_record(self._connections.archive, RulingRecord, key)
+            if record is None:
+                return ArchiveCorrupt(f"the archive lists {key} and does not have it")
+            return Decision(
+                choice=Choice.REJECT, digest=fingerprint, by=record.by, reason=record.reason, at=record.at
+            )
+        except ValidationError as why:
+            return ArchiveCorrupt(f"{key} in the archive is no ruling: {mistakes_of(why)}")
+        except ArchiveError as failure:
+            return failure
+
+    async def _tell(self, key: str, why: str) -> None:
+        """Have people told of a ruling that is passed over."""
+        if not is_key(key):
+            activity.logger.warning("%s in the archive is passed over: %s", shown(key), why)
+            return
+        try:
+            data = await self._connections.archive.get_named(key) or b""
+        except ArchiveError:
+            data = b""
+        await self._connections.records.tell_damaged(key, "", data, why)
+
+
+class Recalled(NamedTuple):
+    """A rejection of an earlier run. ``about``: ``all``, or the number of a wave."""
+
+    fingerprint: str
+    about: str
+    decision: Decision
+
+
+def _books(read: Iterable[Recalled]) -> tuple[Book, ...]:
+    books: dict[tuple[str, str], list[Decision]] = {}
+    for one in read:
+        books.setdefault((one.fingerprint, one.about), []).append(one.decision)
+    return tuple(
+        Book(fingerprint=fingerprint, wave=None if about == EVERYTHING else int(about), decisions=decisions)
+        for (fingerprint, about), decisions in sorted(books.items(), key=lambda one: one[0])
+    )
+
+
+def _key_of(campaign: str, fingerprint: str, entry: Entry) -> str:
+    return f"{fingerprints_prefix(campaign, fingerprint)}/{entry.name}"
+
+
+def _is_patient() -> bool:
+    """Whether what the archive does not give now may be had at another try."""
+    return activity.info().attempt < PATIENT
 
 
 def _come_to(notes: int) -> int:

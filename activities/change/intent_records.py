@@ -11,6 +11,8 @@ from temporalio import activity
 from activities.boundary import or_server_time, passed, server_began
 from activities.change.own import Own
 from activities.connections import Connections
+from activities.proof.records import side_by_side
+from edgeshift.authority.records import MOST, Flooded
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveError
@@ -74,34 +76,62 @@ async def intents_of(
 
     Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
-    record that cannot be read).
+    record that cannot be read). Raises Flooded where there are more than anybody looks at, but not if
+    ``damaged``: nothing is committed beside them, and what was sent is looked for among all.
     """
-    async for key, found in connections.records.all(Intent, intents_at(zone, area), forgiving=forgiving):
-        if isinstance(found, DocumentUnreadable):
-            if await _put_right(connections, key):
-                continue
-            if not damaged or not await connections.records.is_unsigned(key):
-                raise found
+    records, place = connections.records, intents_at(zone, area)
+
+    async def look(key: str) -> SentBefore | ArchiveError | None:
+        try:
+            found = await records.find(Intent, key, forgiving=forgiving)
+        except DocumentUnreadable as failure:
+            try:
+                if await _put_right(connections, key):
+                    return None
+            except DocumentUnreadable as beside_it:
+                # Whoever has looked, and says so in a wrong form, is told.
+                if not damaged:
+                    return beside_it
+            if not damaged or not await records.is_unsigned(key):
+                return failure
             nobodys = Intent(step=UNREADABLE, campaign="", at=now_of(connections))
-            yield SentBefore(key, await as_stored(connections, key, nobodys), proven=False)
-            continue
-        if isinstance(found, ArchiveError):
-            raise found
+            return SentBefore(key, await as_stored(connections, key, nobodys), proven=False)
         if found is None:
-            continue
+            return None
         if found.unproven is not None:
-            yield SentBefore(key, await as_stored(connections, key, found.record), proven=False)
-        elif beside and found.record.stands_under(beside, key):
+            return SentBefore(key, await as_stored(connections, key, found.record), proven=False)
+        if beside and found.record.stands_under(beside, key):
             # By what it says itself: the names of permits are the caller's, and one may begin like another.
-            continue
-        elif found.record.step != GIVEN_UP and (opened or found.record.step != OPENED):
-            yield SentBefore(key, await _dated(connections, key, found.record))
+            return None
+        if found.record.step == GIVEN_UP or (found.record.step == OPENED and not opened):
+            return None
+        return SentBefore(key, await dated(connections, key, found.record))
+
+    async def look_or_why(key: str) -> SentBefore | ArchiveError | None:
+        try:
+            return await look(key)
+        except ArchiveError as failure:
+            return failure
+
+    if damaged:
+        keys = [key async for key in records.keys(place)]
+    elif (few := await records.keys_unless_flooded(place)) is not None:
+        keys = few
+    else:
+        raise Flooded(f"more than {MOST:,} records at {place}: nothing is committed beside them")
+    async for _, sent in side_by_side(keys, look_or_why):
+        if isinstance(sent, ArchiveError):
+            raise sent
+        if sent is not None:
+            yield sent
 
 
 async def _put_right(connections: Connections, key: str) -> bool:
     """Whether it is recorded of an intent that cannot be read that nothing came of it: by a worker; or by a
     person, who signs nothing there, once nothing can come of it any more.
     """
+    if await connections.archive.get_named(beside_of(key, "nothing")) is None:
+        return False
     if await closed_as(connections, key) not in EFFECTIVE:
         return True
     said = await get_record(connections.archive, NothingMore, beside_of(key, "nothing"))
@@ -115,7 +145,7 @@ async def as_stored(connections: Connections, key: str, record: Intent) -> Inten
     return record.model_copy(update={"at": await connections.archive.stored_at(key)})
 
 
-async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
+async def dated(connections: Connections, key: str, record: Intent) -> Intent:
     """The record, at a time that can be: none is written before its time, so that one from the future is of
     when the archive took it, which is not before anything was sent. Else it would keep the zone for ever.
     """

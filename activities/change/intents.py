@@ -20,6 +20,7 @@ from activities.change.intent_records import (
     beside_of,
     by_server,
     closed_as,
+    dated,
     intents_of,
     is_answered,
     is_seen,
@@ -213,14 +214,16 @@ async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datet
     """
     policy, now = zone_policy(await connections.spec(start.spec)), by_server(connections)
     latest: datetime | None = None
-    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True, damaged=True):
-        if not sent.proven or not sent.commits:
+    # What no worker has signed is not even looked at: a rollback asks for this twice, within half a minute.
+    async for key, record in connections.records.each(Intent, intents_at(start.target.zone, start.area)):
+        if isinstance(record, ArchiveError) or record.step != Step.COMMIT.value:
             continue
-        its = await times_of(connections, sent.record, start)
-        until = sent.record.at + max(policy.request_limit + policy.margin, its.on_the_wire)
+        its = await times_of(connections, record, start)
+        sent_at = (await dated(connections, key, record)).at
+        until = sent_at + max(policy.request_limit + policy.margin, its.on_the_wire)
         if until <= now or (latest and until <= latest):
             continue
-        if await closed_as(connections, sent.key) is None and not await is_answered(connections, sent.key):
+        if await closed_as(connections, key) is None and not await is_answered(connections, key):
             latest = until
     return latest
 

@@ -9,7 +9,7 @@ Without roots, in a rehearsal on this machine, records count as they are.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from temporalio import activity
 
 from edgeshift.authority.loading import RootsError, RootsFiles
+from edgeshift.authority.records import MOST, Flooded
 from edgeshift.authority.roots import Roots
 from edgeshift.authority.signing import SigningFailed
 from edgeshift.authority.worker_pen import WorkerPen
@@ -37,8 +38,9 @@ from edgeshift.stores.documents import (
 )
 
 Model = TypeVar("Model", bound=BaseModel)
+Looked = TypeVar("Looked")
 
-MOST_KNOWN = 1_000
+MOST_KNOWN = 10_000
 """Records that do not count, and of which a worker remembers that it has said so."""
 
 SIDE_BY_SIDE = 16
@@ -51,6 +53,18 @@ class Found(Generic[Model]):
 
     record: Model
     unproven: str | None = None
+
+
+async def side_by_side(
+    keys: Sequence[str], look: Callable[[str], Awaitable[Looked]]
+) -> AsyncIterator[tuple[str, Looked]]:
+    """What a look at each of many records gives, in their order; some are looked at side by side, since an
+    archive far away takes its time for each.
+    """
+    for first in range(0, len(keys), SIDE_BY_SIDE):
+        some = keys[first : first + SIDE_BY_SIDE]
+        for key, found in zip(some, await asyncio.gather(*map(look, some)), strict=True):
+            yield key, found
 
 
 class WorkerRecords:
@@ -129,34 +143,29 @@ class WorkerRecords:
     async def each(self, model: type[Model], prefix: str) -> AsyncIterator[tuple[str, Model | ArchiveError]]:
         """The records under a prefix that count, also where their keys were revoked since, in no order; in
         the place of one that cannot be read now, why. Each by itself: what is another thing holds no other
-        up. Raises ArchiveError where they cannot be listed.
+        up. Where somebody floods the place, the first that were stored, and Flooded: there may be more.
+        Raises ArchiveError where they cannot be listed.
         """
-        async for key, found in self.all(model, prefix, forgiving=True):
+
+        async def look(key: str) -> Found[Model] | ArchiveError | None:
+            try:
+                return await self.find(model, key, forgiving=True)
+            except ArchiveError as failure:
+                return failure
+
+        keys = await self.keys_unless_flooded(prefix)
+        flooded = keys is None
+        if keys is None:
+            keys = [key for key in await self._archive.oldest(prefix, MOST) if is_key(key)]
+        async for key, found in side_by_side(keys, look):
             if isinstance(found, ArchiveError):
                 if not isinstance(found, DocumentUnreadable):
                     yield key, found
             elif found is not None and found.unproven is None:
                 yield key, found.record
-
-    async def all(
-        self, model: type[Model], prefix: str, *, forgiving: bool = False
-    ) -> AsyncIterator[tuple[str, Found[Model] | ArchiveError | None]]:
-        """Every record under a prefix as ``find`` has it, or why it cannot be read; some are read side by
-        side, since an archive far away takes its time for each. Raises ArchiveError where they cannot be
-        listed.
-        """
-
-        async def one(key: str) -> Found[Model] | ArchiveError | None:
-            try:
-                return await self.find(model, key, forgiving=forgiving)
-            except ArchiveError as failure:
-                return failure
-
-        keys = [key async for key in self.keys(prefix)]
-        for first in range(0, len(keys), SIDE_BY_SIDE):
-            some = keys[first : first + SIDE_BY_SIDE]
-            for key, found in zip(some, await asyncio.gather(*map(one, some)), strict=True):
-                yield key, found
+        if flooded:
+            # A store's times can be forged: what was stored first may be among the others.
+            yield prefix, Flooded(f"more than {MOST:,} records at {prefix}: the oldest alone are looked at")
 
     async def is_unsigned(self, key: str) -> bool:
         """Whether the roots ask for a signature of this record, and no worker has signed it whose key they
@@ -165,15 +174,36 @@ class WorkerRecords:
         data = await self._archive.get_named(key)
         return data is not None and await self._refused(key, data, forgiving=True) is not None
 
+    def asks_for_signatures(self) -> bool:
+        """Whether the roots ask for signatures. Raises ArchiveUnavailable where they cannot be read."""
+        return self._roots() is not None
+
     async def keys(self, prefix: str) -> AsyncIterator[str]:
         """The names of records under a prefix, in no order. What has a name that no worker can have given it
-        counts for nothing; it is told of. Raises ArchiveError.
+        counts for nothing; a few of these are told of. Raises ArchiveError.
         """
+        odd = 0
         async for name in self._archive.list(prefix, odd=True):
             if is_key(name):
                 yield name
-            else:
-                await self._tell(shown(name), b"", NO_KEY, self._now())
+            elif (odd := odd + 1) <= SIDE_BY_SIDE:
+                await self._tell_odd(name)
+
+    async def keys_unless_flooded(self, prefix: str) -> list[str] | None:
+        """The same, of so many names as anybody looks at, odd ones among them; None where there are more.
+        Raises ArchiveError.
+        """
+        keys, odd = list[str](), list[str]()
+        async for name in self._archive.list(prefix, odd=True):
+            (keys if is_key(name) else odd).append(name)
+            if len(keys) + len(odd) > MOST:
+                return None
+        for name in odd[:SIDE_BY_SIDE]:
+            await self._tell_odd(name)
+        return keys
+
+    async def _tell_odd(self, name: str) -> None:
+        await self._tell(shown(name), b"", NO_KEY, self._now())
 
     async def _refused(self, key: str, data: bytes, *, forgiving: bool) -> str | None:
         roots = self._roots()

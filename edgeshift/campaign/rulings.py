@@ -22,6 +22,8 @@ EVERYTHING = "all"
 
 _NAME = re.compile(r"(\d{20})-(rejected|withdrawn|reopened)-(\w+)-(\w+)-(\w+)")
 
+_OF_FINGERPRINT = re.compile(r"[0-9a-f]{64}/[0-9]{20}-(rejected|withdrawn|reopened)-(all|[0-9]{1,9})-\w+-\w+")
+
 
 @dataclass(frozen=True, order=True)
 class Entry:
@@ -56,6 +58,12 @@ def short(text: str) -> str:
 def fingerprints_prefix(campaign: str, fingerprint: str = "") -> str:
     """Under which lies what was ruled on a fingerprint of this campaign, or on all. ``campaign``: its id."""
     return f"rulings/{campaign}/fingerprints" + (f"/{fingerprint}" if fingerprint else "")
+
+
+def is_of_fingerprint(campaign: str, key: str) -> bool:
+    """Whether a campaign can have recorded a ruling on a fingerprint under this name: for all or one wave."""
+    prefix = f"{fingerprints_prefix(campaign)}/"
+    return key.startswith(prefix) and bool(_OF_FINGERPRINT.fullmatch(key.removeprefix(prefix)))
 
 
 def zones_prefix(campaign: str, zone: str = "") -> str:

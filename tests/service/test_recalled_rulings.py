@@ -15,11 +15,16 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.connections import Connections
+from activities.proof.records import WorkerRecords
 from activities.rulings import RulingActivities
 from edgeshift.campaign.book import DecisionBook, unpacked_rejections
+from edgeshift.campaign.rulings import entry_of, fingerprints_prefix
 from edgeshift.messages import Book, RecalledRulings, RecallRulings, RecordRulings, RulingNote
 from edgeshift.model.digests import sha256
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
+from edgeshift.stores.documents import RulingRecord, encoded, unproven_there
+from tests.service.records_kit import kept_in
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CAMPAIGN = "campaign/spring"
@@ -57,10 +62,17 @@ class Slow(Archive):
 
 
 async def recalled(archive: Archive, *, unpacks: bool) -> RecalledRulings:
-    """What a later run of the campaign finds."""
-    activities = RulingActivities(cast(Connections, SimpleNamespace(archive=archive)))
+    """What a later run of the campaign finds, where no signatures count."""
+    records = WorkerRecords(None, archive, SystemClock())
+    return await found_by(cast(Connections, SimpleNamespace(archive=archive, records=records)), unpacks)
+
+
+async def found_by(connections: Connections, unpacks: bool = True, attempt: int = 1) -> RecalledRulings:
+    """What a later run of the campaign finds, at a try of the activity."""
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, attempt=attempt)
     message = RecallRulings(campaign=CAMPAIGN, run="later", unpacks=unpacks)
-    return await ActivityEnvironment().run(activities.recall, message)
+    return await environment.run(RulingActivities(connections).recall, message)
 
 
 async def reject(archive: Archive, number: int, at_once: int) -> None:
@@ -179,3 +191,113 @@ async def test_what_is_no_progress_has_all_recorded(tmp_path: Path, told: list[A
     archive = Archive(tmp_path)
     await record(archive, noted(3, 1), told)
     assert len((await recalled(archive, unpacks=False)).book) == 3
+
+
+def ruling(by: str = "mallory", **more: Any) -> bytes:
+    """What somebody lays in the place of a ruling."""
+    said = {"verb": "rejected", "at": NOW, "by": by, "campaign": CAMPAIGN, "run": "other", **more}
+    return encoded(RulingRecord(**said))
+
+
+def place_of(number: int, about: str = "all", subject: str = "") -> str:
+    """Where a rejection by another run lies. ``subject``: in the place of a fingerprint."""
+    name = entry_of("rejected", NOW + timedelta(seconds=number), about, f"person-{number}", "other").name
+    return f"{fingerprints_prefix(CAMPAIGN, subject or 'f' * 64)}/{name}"
+
+
+PLANTED = {
+    "no JSON": (place_of(1), b"x"),
+    "a list": (place_of(1), b"[]"),
+    "nobody's word": (place_of(1), ruling(by="")),
+    "a name too long": (place_of(1), ruling(by="m" * 5_000)),
+    "half a letter": (place_of(1), ruling().replace(b"mallory", b"\\ud800")),
+    "no wave": (place_of(1, "x"), ruling()),
+    "no digits": (place_of(1, "1_0"), ruling()),
+    "a wave past all numbers": (place_of(1, "9" * 100), ruling()),
+    "no fingerprint": (place_of(1, subject="shop"), ruling()),
+    "a fingerprint within a folder": (place_of(1, subject=f"a/{'f' * 64}"), ruling()),
+}
+NO_NAME = {what for what in PLANTED if what.startswith(("no wave", "no digits", "no fingerprint"))}
+NO_NAME |= {"a wave past all numbers", "a fingerprint within a folder"}
+"""Those whose names no campaign can have given."""
+
+
+async def genuine(archive: Archive) -> None:
+    """One rejection that people have given."""
+    await reject(archive, 1, 1)
+
+
+@pytest.mark.parametrize("what", PLANTED)
+async def test_a_planted_ruling_keeps_no_campaign_from_beginning_where_signatures_count(
+    tmp_path: Path, what: str
+) -> None:
+    """It is passed over, and told of; the others are recalled."""
+    kept, (key, data) = kept_in(tmp_path), PLANTED[what]
+    await genuine(kept.archive)
+    kept.lay(key, data)
+    found = unpacked_rejections((await found_by(kept.connections)).packed)
+    assert [entry.fingerprint for entry in found] == [sha256(b"0")]
+    assert [one.key for one in (await unproven_there(kept.archive)).found] == [key]
+
+
+@pytest.mark.parametrize("what", PLANTED)
+async def test_without_roots_what_may_be_a_rejection_keeps_a_campaign_from_beginning(
+    tmp_path: Path, what: str
+) -> None:
+    """It alone may say what was rejected; what no campaign can have written says nothing there, either."""
+    archive, (key, data) = Archive(tmp_path), PLANTED[what]
+    await genuine(archive)
+    (tmp_path / key).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / key).write_bytes(data)
+    if what in NO_NAME:
+        assert len((await recalled(archive, unpacks=False)).book) == 1
+        return
+    with pytest.raises(Exception, match="in the archive") as failed:
+        await recalled(archive, unpacks=True)
+    assert getattr(failed.value, "type", "") == "ArchiveCorrupt"
+    (tmp_path / key).write_bytes(ruling())
+    assert len((await recalled(archive, unpacks=False)).book) == 2
+
+
+class Withholding(Archive):
+    """One that never gives one of its records, as to whoever does not have the key to it."""
+
+    withheld = ""
+
+    async def get_named(self, key: str) -> bytes | None:
+        """All but that one."""
+        if key == self.withheld:
+            raise ArchiveUnavailable("access denied")
+        return await super().get_named(key)
+
+
+async def test_a_ruling_that_the_archive_never_gives_is_passed_over_at_a_later_try(tmp_path: Path) -> None:
+    """What is only away for a moment is waited for before."""
+    kept = kept_in(tmp_path)
+    archive = Withholding(tmp_path / "archive")
+    archive.withheld = place_of(1)
+    there = cast(Connections, SimpleNamespace(**{**vars(kept.connections), "archive": archive}))
+    await genuine(archive)
+    kept.lay(archive.withheld, ruling())
+    for attempt in (1, 3):
+        with pytest.raises(Exception, match="access denied"):
+            await found_by(there, attempt=attempt)
+    assert len(unpacked_rejections((await found_by(there, attempt=4)).packed)) == 1
+
+
+async def test_a_flood_of_rulings_keeps_no_campaign_from_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first that were stored are looked at, and as many of them carried as a campaign takes."""
+    kept = kept_in(tmp_path)
+    monkeypatch.setattr("activities.rulings.MOST_RECALLED", 300)
+    await genuine(kept.archive)
+    for number in range(400):
+        kept.lay(place_of(number), ruling(), -timedelta(seconds=number + 1))
+    found = unpacked_rejections((await found_by(kept.connections)).packed)
+    assert {entry.fingerprint for entry in found} == {sha256(b"0"), "f" * 64}
+    (told,) = (await unproven_there(kept.archive)).found
+    assert told.key.startswith(fingerprints_prefix(CAMPAIGN)) and "more than 300 names" in told.why
+
+    monkeypatch.setattr("activities.rulings.MOST_PACKED", 500)
+    assert len((await found_by(kept.connections)).packed) <= 500
