@@ -254,6 +254,8 @@ OF_USAGE = [
     Bad("init good.yaml/new.yaml", 2, "good.yaml/new.yaml cannot be written: "),
     Bad("init /proc/none/new.yaml", 2, "/proc/none/new.yaml cannot be written: "),
     Bad("campaign-schema x", 2, "unexpected extra argument (x)"),
+    Bad("demo --out good.yaml", 2, "--out good.yaml cannot be written: "),
+    Bad("up --folder good.yaml", 2, "--folder good.yaml cannot be written: "),
     Bad("demo --zones 5", 2, "it must be greater than or equal to 60"),
     Bad("demo --area cdn", 2, "'cdn' is not one of"),
     Bad("up --zones 5", 2, "it must be greater than or equal to 60"),
