@@ -41,24 +41,30 @@ def load(where: str, kind: type[T]) -> T:
     return found
 
 
-def _installed() -> dict[Area, str]:
-    """Where the areas of other distributions lie, by their names, in the order of these."""
+def _installed() -> tuple[dict[Area, str], dict[Area, str]]:
+    """Where the areas of other distributions lie, by their names, in the order of these; and of which that is
+    not known, since two bring one, with what is wrong: only who uses that area hears of it.
+    """
     found: dict[str, str] = {}
+    twice: dict[Area, str] = {}
     for entry in sorted(INSTALLED_AREAS, key=lambda entry: entry.name):
-        if found.setdefault(entry.name, entry.value) != entry.value:
-            raise AreaNotLoaded(
+        if found.setdefault(entry.name, entry.value) != entry.value and entry.name not in set(BUILT_IN):
+            twice[Area(entry.name)] = (
                 f"two installed distributions bring an area {entry.name!r}: {found[entry.name]} and"
                 f" {entry.value}; keep one of them"
             )
-    return {Area(name): where for name, where in found.items() if name not in set(BUILT_IN)}
+    return {Area(name): where for name, where in found.items() if name not in set(BUILT_IN)}, twice
 
 
-_WHERE = {**BUILT_IN, **_installed()}
+_OTHERS, _TWICE = _installed()
+_WHERE = {**BUILT_IN, **_OTHERS}
 
 
 @cache
 def area_of(area: Area) -> AreaDefinition:
     """The area's definition. Raises AreaNotLoaded where it cannot be loaded."""
+    if area in _TWICE:
+        raise AreaNotLoaded(_TWICE[area])
     found = load(_WHERE[area], AreaDefinition)
     if found.name is not area:
         raise AreaNotLoaded(f"the area {area.value} calls itself {found.name}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, get_args
 
-from edgeshift.campaign_file.of_area import CAMPAIGN_FILE
+from edgeshift.campaign_file.of_area import CAMPAIGN_FILE, too_short
 from edgeshift.campaign_file.options import field_at
 from edgeshift.campaign_file.service import MOST_CREDENTIALS
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -19,9 +19,6 @@ from edgeshift.model.validators import Where
 from edgeshift.rate_limit.terms import LONGEST_WINDOW
 
 Mistakes = Iterator[tuple[Where, str]]
-
-LEAST = timedelta(seconds=1)
-"""The shortest time after which something is done again, or for which something counts."""
 
 LARGEST_NUMBER = 2**53 - 1
 """The largest whole number that the archive's JSON can hold exactly."""
@@ -101,11 +98,11 @@ def _out_of_bounds(spec: CampaignSpec) -> Mistakes:
         (("service", "request_limit"), spec.service.request_limit),
         (("commit", "lease"), spec.commit.lease),
         (("commit", "send_window"), spec.commit.send_window),
+        (("commit", "migration_limit"), spec.commit.migration_limit),
         (("service", "rate", "per"), per),
     )
     for where, duration in given:
-        if duration < LEAST:
-            yield where, f"is {say_duration(duration)}; at least {say_duration(LEAST)} is right"
+        yield from too_short(where, duration)
     if per > (most := timedelta(seconds=LONGEST_WINDOW)):
         yield ("service", "rate", "per"), f"is {say_duration(per)}; at most {say_duration(most)} is right"
 

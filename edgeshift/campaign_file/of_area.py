@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any
 
 from edgeshift.areas import area_of
 from edgeshift.areas.area import OLD, Times
 from edgeshift.areas.parts import PartOf
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.durations import say_duration
 from edgeshift.model.validators import Where
+
+LEAST = timedelta(seconds=1)
+"""The shortest time after which something is done again, or for which something counts."""
+
+
+def too_short(where: Where, duration: timedelta) -> Iterator[tuple[Where, str]]:
+    """The mistake of a duration with which nothing is ever done, or not as it was meant; or none."""
+    if duration < LEAST:
+        yield where, f"is {say_duration(duration)}; at least {say_duration(LEAST)} is right"
 
 
 class CampaignFilePart:

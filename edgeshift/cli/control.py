@@ -105,7 +105,8 @@ async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: st
         async with shell.temporal(writes=True) as client:
             await _steer_and_tell(shell, client, campaign, verb, by, reason, pen)
     except Exception as why:
-        if pen is not None and (problem := await untold(pen, campaign, verb, why)) is not None:
+        problem = await untold(pen, campaign, verb, why)
+        if pen is not None and problem is not None:
             await stop_untold(pen, campaign, verb, reason, problem)
         raise
 
@@ -226,7 +227,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
             asked = True
             await _steer_and_tell(shell, client, campaign, "abort", by, reason, pen)
     except Exception as why:
-        problem = await untold(pen, campaign, "abort", why, begun=asked) if pen is not None else None
+        problem = await untold(pen, campaign, "abort", why, begun=asked)
         if pen is None or problem is None:
             raise
         if not asked:

@@ -9,7 +9,7 @@ import typer
 
 from edgeshift.areas import AREAS
 from edgeshift.cli.errors import ExitCode
-from edgeshift.cli.options import AsJson
+from edgeshift.cli.options import AsJson, checked_folder
 from edgeshift.cli.shell import current, run
 from edgeshift.model.fleet import DEFAULT_AREA
 
@@ -55,6 +55,7 @@ def demo(
 
     chosen = [part for part in PARTS.values() if area in (part.area.value, ALL)]
     shell = current()
+    checked_folder("--out", out)
     held: dict[str, bool] = {}
     for part in chosen:
         held[part.area.value] = run(

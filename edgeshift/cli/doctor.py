@@ -46,12 +46,12 @@ def doctor(
     else:
         told = [line for check in checks for line in lines_of(check)]
         if spec is not None:
-            from edgeshift.campaign_file.warnings import warnings
+            from edgeshift.cli.approvers import warnings_here
 
             # Whose word counts is said above, of the workers' own roots.
             told += [
                 (Text.assemble(("warning ", "yellow"), "campaign file: "), warning)
-                for warning in warnings(spec, signed=True)
+                for warning in warnings_here(shell, spec, signed=True)
             ]
         for lead, words in told:
             # Whoever reads it line by line, in a pipe, gets each line whole.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from edgeshift.cli.approvers import warnings_here
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.options import checked_apart, checked_out
 from edgeshift.cli.shell import current, person, run
@@ -38,8 +39,8 @@ def plan(
         checked_apart("--out", out, "the campaign file", file)
         checked_out("--out", out)
     report, result, kept, measured = run(_assess(shell, spec))
-    signed = shell.asks_for_keys
-    told = _as_data(spec, report, result, measured, signed=signed) | {"plan": kept, **shell.where}
+    warned = warnings_here(shell, spec)
+    told = _as_data(spec, report, result, measured, warned) | {"plan": kept, **shell.where}
     if out is not None:
         import json
 
@@ -51,7 +52,7 @@ def plan(
     else:
         from edgeshift.cli.plan_tables import show_plan
 
-        show_plan(shell.console, spec, report, result, str(file), measured, signed=signed)
+        show_plan(shell.console, spec, report, result, str(file), measured, warned=warned)
         if out is not None:
             shell.console.print(f"written to {out}", soft_wrap=True, markup=False)
             shell.advise(f"  {command('start', '--plan', str(out))}    starts it as it is")
@@ -83,13 +84,11 @@ def _as_data(
     report: PlanReport,
     result: AssessmentResult,
     measured: Mapping[bool, Measured],
-    *,
-    signed: bool,
+    warned: list[str],
 ) -> dict[str, Any]:
     from collections import Counter
 
     from edgeshift.campaign_file.forecast import forecast
-    from edgeshift.campaign_file.warnings import warnings
     from edgeshift.cli.parts import CLI
     from edgeshift.cli.plan_tables import to_move
     from edgeshift.views.waves import assessment_data, wave_data
@@ -103,7 +102,7 @@ def _as_data(
         "verdicts": dict(Counter(line.verdict.value if line.verdict else "error" for line in report.zones)),
         "waves": [wave_data(wave) for wave in result.waves],
         "fingerprints": dict(Counter(line.fingerprint for line in report.zones if line.fingerprint)),
-        "warnings": warnings(spec, signed=signed),
+        "warnings": warned,
         "forecast": found.as_data(),
         "targets": result.targets,
         "zones": [assessment_data(line) for line in report.zones],

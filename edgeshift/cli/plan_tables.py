@@ -12,7 +12,6 @@ from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.forecast import Measured, forecast
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.campaign_file.warnings import warnings
 from edgeshift.cli.parts import CLI
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import counted
@@ -45,11 +44,10 @@ def show_plan(
     file: str,
     measured: Mapping[bool, Measured] | None = None,
     *,
-    signed: bool,
+    warned: Sequence[str] = (),
 ) -> None:
     """Print the plan: verdicts, waves, fingerprints, what stands in the way, losses, warnings, the
-    forecast. ``measured``: what targets of earlier campaigns cost; ``signed``: whether signatures alone
-    count, by the roots that are known here.
+    forecast. ``measured``: what targets of earlier campaigns cost; ``warned``: the warnings of the file.
     """
     zones = report.zones
     found = f": {targets(len(zones), spec.area)}; nothing was changed at the service"
@@ -65,7 +63,7 @@ def show_plan(
         _named(console, verdict, [line for line in zones if line.verdict is verdict])
     _counted(console, "What will be lost", (loss for line in zones for loss in line.losses))
     _counted(console, "What to know", (item for line in zones for item in _to_know(line, spec.area)))
-    for warning in warnings(spec, signed=signed):
+    for warning in warned:
         console.print(Text.assemble(("warning: ", "bold yellow"), warning))
     moving, enterprise = to_move(report)
     if moving:

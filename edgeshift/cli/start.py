@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from edgeshift.cli.approvers import refuse_too_few, warnings_here
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, Yes
 from edgeshift.cli.shell import Shell, current, run
@@ -73,9 +74,8 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
     from edgeshift import operations
     from edgeshift.cli.reading import archive_to_begin
     from edgeshift.operations.plans import last_plan
-    from edgeshift.operations.policies import refuse_unsignable
 
-    refuse_unsignable(spec.sign_off, by)
+    refuse_too_few(shell, spec, by)
     async with shell.temporal(writes=True) as client:
         archive = await archive_to_begin(shell, client)
         pen = shell.pen(by, "starter")
@@ -111,6 +111,7 @@ async def _start_planned(
     if file is not None:
         check_same(file, spec)
     check_fresh(kept, spec, datetime.now(UTC))
+    refuse_too_few(shell, spec, by)
     pen = shell.pen(by, "starter")
     async with shell.temporal(writes=True) as client:
         await operations.refuse_if_started(client, spec.name, again=again)
@@ -166,7 +167,6 @@ async def _ask_and_start(
 
 
 def _receipt(shell: Shell, spec: CampaignSpec, frozen: Frozen, by: str, text: str) -> Started:
-    from edgeshift.campaign_file.warnings import warnings
     from edgeshift.cli.receipts import Started, common
 
     return Started(
@@ -178,7 +178,7 @@ def _receipt(shell: Shell, spec: CampaignSpec, frozen: Frozen, by: str, text: st
         waves={wave.name: wave.size for wave in frozen.waves},
         targets=frozen.targets,
         planned_at=frozen.planned_at,
-        warnings=warnings(spec, signed=shell.asks_for_keys),
+        warnings=warnings_here(shell, spec),
     )
 
 
@@ -238,7 +238,7 @@ async def _read_first(
 
 
 def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
-    from edgeshift.campaign_file.warnings import warnings
+    from edgeshift.authority.roots import policy_by
     from edgeshift.model.durations import say_duration
     from edgeshift.model.window import FEW
     from edgeshift.views.words import policy_text, word
@@ -255,12 +255,13 @@ def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
     if frozen.planned_at is not None:
         age = say_duration(datetime.now(UTC) - frozen.planned_at)
         say(f"  targets: those of the plan made {age} ago", markup=False)
+    policy = policy_by(shell.readable_roots, spec.sign_off)
     say(
-        f"  sign-off: {policy_text(spec.sign_off, noun, signed=shell.asks_for_keys)}",
+        f"  sign-off: {policy_text(policy, noun, signed=shell.asks_for_keys)}",
         markup=False,
         soft_wrap=True,
     )
     grows = f"auto: {FEW} at first, then " if spec.window == "auto" else ""
     say(f"  window: {grows}at most {counted(spec.largest_window, noun)} at work at once", markup=False)
-    for warning in warnings(spec, signed=shell.asks_for_keys):
+    for warning in warnings_here(shell, spec):
         say(f"  warning: {warning}", markup=False, soft_wrap=True)

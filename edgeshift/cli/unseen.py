@@ -56,11 +56,12 @@ async def check_archive(shell: Shell, client: Client, campaign: str, verb: str) 
 
 
 async def untold(
-    pen: Pen, campaign: str, verb: str, why: Exception, *, begun: bool = True
+    pen: Pen | None, campaign: str, verb: str, why: Exception, *, begun: bool = True
 ) -> CommandError | None:
     """What keeps a campaign from being told to stop, where that can be signed all the same. ``begun``:
     whether it was tried already, and may be signed; before that whatever Temporal says is such a reason.
-    Raises CommandError where the archive cannot be read, either.
+    Raises CommandError where Temporal is lost and nothing can be signed, or the archive cannot be read,
+    either: with another code than where it is signed.
     """
     from edgeshift import operations
     from edgeshift.stores.archive import ArchiveError
@@ -72,13 +73,27 @@ async def untold(
     lost = lost or (not begun and isinstance(why, operations.OperationError))
     if not lost:
         return None
-    try:
-        return problem if await pen.has_begun(campaign) else None
-    except ArchiveError as unread:
-        said = f"nothing is signed, either: {unread}"
-        raise CommandError(
-            problem.text, problem.code, hint=problem.hint, details=(*problem.details, said)
-        ) from why
+    if pen is None:
+        unsigned = "nothing is signed: there is no key (EDGESHIFT_AUTHORITY_KEY)"
+    else:
+        try:
+            if await pen.has_begun(campaign):
+                return problem
+            unsigned = (
+                f"nothing is signed, either: this archive has no start of {campaign} that was signed by a"
+                " starter who is known here"
+            )
+        except ArchiveError as unread:
+            raise _unsigned(problem, f"nothing is signed, either: {unread}") from why
+    if problem.code is not ExitCode.TEMPORAL:
+        return None
+    raise _unsigned(problem, unsigned) from why
+
+
+def _unsigned(problem: CommandError, said: str) -> CommandError:
+    """What nobody could be told for, where that is not signed either."""
+    code = ExitCode.FAILED if problem.code is ExitCode.TEMPORAL else problem.code
+    return CommandError(problem.text, code, hint=problem.hint, details=(*problem.details, said))
 
 
 async def can_be_stopped(pen: Pen, campaign: str) -> bool:

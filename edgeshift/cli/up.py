@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import AsJson
+from edgeshift.cli.options import AsJson, checked_folder
 from edgeshift.cli.shell import Shell, current, person, run
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def up(
             ExitCode.BAD_INPUT,
             hint="give --fleet for a fleet of your own, or --zones to generate one",
         )
+    checked_folder("--folder", folder)
     run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers, ui))
 
 

@@ -121,6 +121,7 @@ OF_PROCESSES: Mapping[str, Failure] = {
     "BadStatement": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1),
     "TemporalError": Failure(_UNKNOWN, ExitCode.TEMPORAL, ReasonCode.FAILED),
     "RPCError": Failure(_UNKNOWN, ExitCode.TEMPORAL, ReasonCode.FAILED),
+    "AreaNotLoaded": Failure(_NOTHING, _FAILED, ReasonCode.FAILED),
     "BinaryError": Failure(_NOTHING, _FAILED, ReasonCode.FAILED),
     "StackError": Failure(_NOTHING, _FAILED, ReasonCode.FAILED),
 }
@@ -186,6 +187,8 @@ HINTS: Mapping[str, str] = {
     "SettingsError": "correct the setting; docs/operators.md lists all of them",
     "RootsError": "correct the roots file, or name another with --roots; docs/authority.md describes it",
     "SigningFailed": "`edgeshift keys test` tries your key; docs/authority.md says how keys are made",
+    "AreaNotLoaded": "install the version of that distribution that fits this edgeshift, or uninstall it;"
+    " without it, campaigns of its area cannot go on (docs/adding-an-area.md)",
     "BadStatement": "print and sign it once more: docs/authority.md says how",
     "TemporalError": "`edgeshift doctor` checks Temporal",
     "RPCError": "`edgeshift doctor` checks Temporal",

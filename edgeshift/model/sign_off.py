@@ -124,18 +124,6 @@ def person(name: str) -> str:
     return name.strip().casefold()
 
 
-def who_is_left(policy: SignOffPolicy, started_by: str) -> tuple[str, ...] | None:
-    """The listed approvers of a campaign that this person started, each once; None where anybody may be
-    one.
-    """
-    if not policy.approvers:
-        return None
-    people = {person(name): name for name in policy.approvers}
-    if policy.four_eyes:
-        people.pop(person(started_by), None)
-    return tuple(people.values())
-
-
 def refusal(decision: Decision, policy: SignOffPolicy, started_by: str) -> str | None:
     """Why this person's decision cannot count at all, or None. The digest is compared elsewhere."""
     if policy.approvers and decision.by not in policy.approvers:

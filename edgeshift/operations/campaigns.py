@@ -257,7 +257,7 @@ async def start_campaign(
     from edgeshift.authority.roots import Role
     from edgeshift.campaign.start import campaign_start
 
-    refuse_unsignable(spec.sign_off, by)
+    refuse_unsignable(spec, by)
     if pen is not None:
         pen.refuse_without(Role.STARTER)
     await refuse_if_started(client, spec.name, again=again)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from temporalio.client import Client
 
 from edgeshift import operations
+from edgeshift.authority.roots import policy_by
 from edgeshift.messages import CampaignSummary, TargetAt, Waiting
 from edgeshift.model.campaign_phase import SIGNABLE
 from edgeshift.model.fleet import Target
@@ -66,7 +67,8 @@ async def gather_approval(
     await check_archive(archive, known.start)
     note = await operations.note_of(archive, campaign, known.start.spec, roots)
     signed = note != operations.UNSIGNED
-    policy = policy_text(known.start.policy.sign_off, word("zone", summary.area), signed=signed)
+    asked = policy_by(roots, known.start.policy.sign_off)
+    policy = policy_text(asked, word("zone", summary.area), signed=signed)
     if summary.state not in SIGNABLE:
         return Approval(summary, datetime.now(UTC), policy, (), note=note)
     zones = await operations.frozen_targets(archive, summary.targets)

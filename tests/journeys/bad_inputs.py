@@ -254,6 +254,8 @@ OF_USAGE = [
     Bad("init good.yaml/new.yaml", 2, "good.yaml/new.yaml cannot be written: "),
     Bad("init /proc/none/new.yaml", 2, "/proc/none/new.yaml cannot be written: "),
     Bad("campaign-schema x", 2, "unexpected extra argument (x)"),
+    Bad("demo --out good.yaml", 2, "--out good.yaml cannot be written: "),
+    Bad("up --folder good.yaml", 2, "--folder good.yaml cannot be written: "),
     Bad("demo --zones 5", 2, "it must be greater than or equal to 60"),
     Bad("demo --area cdn", 2, "'cdn' is not one of"),
     Bad("up --zones 5", 2, "it must be greater than or equal to 60"),
@@ -290,7 +292,7 @@ OF_USAGE = [
 OF_SURROUNDINGS = [
     Bad("status", 3, "no Temporal answers at 127.0.0.1:9", "edgeshift up"),
     Bad("plan good.yaml", 3, "no Temporal answers at 127.0.0.1:9", "--address"),
-    Bad("pause c", 3, "no Temporal answers at 127.0.0.1:9"),
+    Bad("pause c", 1, "no Temporal answers at 127.0.0.1:9", "nothing is signed: there is no key"),
     Bad("pause --all", 3, "no Temporal answers at 127.0.0.1:9"),
     Bad("resume --all --yes", 3, "no Temporal answers at 127.0.0.1:9"),
     Bad("status c --until paused", 3, "no Temporal answers at 127.0.0.1:9"),

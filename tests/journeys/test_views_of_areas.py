@@ -82,7 +82,7 @@ async def plan_of(play: Scene) -> str:
     """What ``edgeshift plan`` prints for the scene's campaign."""
     report, result = await operations.assess(play.client, play.archive, play.spec)
     console = Console(width=100, file=io.StringIO(), record=True)
-    show_plan(console, play.spec, report, result, "campaign.yaml", signed=False)
+    show_plan(console, play.spec, report, result, "campaign.yaml")
     return " ".join(console.export_text().split())
 
 

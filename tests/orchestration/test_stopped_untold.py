@@ -129,9 +129,12 @@ async def test_a_stop_is_signed_where_the_host_of_temporal_cannot_be_one(
         assert await begun.last() == (verb, "odd")
 
 
-async def test_a_stop_is_signed_where_temporal_is_lost(begun: Begun, person: None) -> None:
+async def test_a_stop_is_signed_where_temporal_is_lost(
+    begun: Begun, person: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By the command line, with the start that the archive has. What lets a campaign go on is not, nor is an
-    abort that nobody has confirmed, nor a stop of a campaign that the archive does not know.
+    abort that nobody has confirmed, nor a stop of a campaign that the archive does not know, or without a
+    key: then it says so, with another code.
     """
     import asyncio
 
@@ -141,9 +144,17 @@ async def test_a_stop_is_signed_where_temporal_is_lost(begun: Begun, person: Non
     async def called(*verb: str) -> Ran:
         return await asyncio.to_thread(in_process, *verb)
 
-    for line in ("resume", name), ("pause", "other"), ("abort", "other", "--yes"):
+    ran = await called("resume", name)
+    assert ran.code == 3 and "signed" not in ran.err, ran
+    for line in ("pause", "other"), ("abort", "other", "--yes"):
         ran = await called(*line)
-        assert ran.code == 3 and "signed" not in ran.err, ran
+        assert ran.code == 1 and NOWHERE in ran.err, ran
+        assert "nothing is signed, either: this archive has no start of other that was signed" in ran.err
+    with monkeypatch.context() as lost:
+        lost.delenv("EDGESHIFT_AUTHORITY_KEY")
+        for line in ("pause", name), ("abort", name, "--yes"):
+            ran = await called(*line)
+            assert ran.code == 1 and "nothing is signed: there is no key" in ran.err, ran
     assert (await called("abort", name)).code == 6 and await begun.last() is None
     _untold(await called("pause", name, "--reason", "now"), "pause", name)
     assert await begun.last() == ("pause", "now")

@@ -251,6 +251,20 @@ def test_what_may_surprise_is_said() -> None:
     assert not any("esc" in said for said in logs)
 
 
+@pytest.mark.parametrize(
+    ("commit", "said"),
+    [
+        ("{migration_limit: 5m, resend_unchanged: 1}", True),
+        ("{migration_limit: 1h, resend_unchanged: 1}", False),
+        ("{migration_limit: 5m}", False),
+    ],
+)
+def test_a_step_that_is_sent_again_while_the_first_may_still_show_is_told(commit: str, said: bool) -> None:
+    """A migration can take up to an hour."""
+    found = warnings(parse_campaign(f"name: a\ntargets: {{all: true}}\ncommit: {commit}\n"), signed=True)
+    assert any(one.startswith("commit.migration_limit is 5m, and a migration") for one in found) == said
+
+
 def test_a_time_that_is_shorter_than_the_usual_pause_is_allowed_and_told() -> None:
     """Whoever says nothing of the pause did nothing wrong, but nothing is looked at in between."""
     esc = warnings(parse_campaign(ESC + "esc: {observe: 5m}\n"), signed=True)

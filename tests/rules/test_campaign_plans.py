@@ -44,7 +44,7 @@ def plan(campaign: CampaignSpec, lines: list[ZoneAssessment], at: datetime | Non
     result = AssessmentResult(report="0" * 64, targets="0" * 64, count=len(lines), waves=waves, enterprise="")
     report = PlanReport(name="autumn", made_at=EARLY, zones=lines, service_time=at)
     console = Console(width=80, file=io.StringIO(), record=True)
-    show_plan(console, campaign, report, result, "autumn.yaml", signed=False)
+    show_plan(console, campaign, report, result, "autumn.yaml")
     return " ".join(console.export_text().split())
 
 

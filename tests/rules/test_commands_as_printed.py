@@ -115,7 +115,7 @@ def test_a_plan_offers_its_file_as_one_word() -> None:
     result = AssessmentResult(report="0" * 64, targets="0" * 64, count=0, waves=(), enterprise="")
     report = PlanReport(name="autumn", made_at=EARLY, zones=[])
     console = Console(width=40, file=io.StringIO(), record=True)
-    show_plan(console, spec(Area.WAF), report, result, "waf autumn.yaml", signed=False)
+    show_plan(console, spec(Area.WAF), report, result, "waf autumn.yaml")
     assert "Next: edgeshift --env prod start 'waf autumn.yaml'\n" in console.export_text()
 
 

@@ -41,6 +41,12 @@ def test_it_is_told_with_what_no_file_may_have() -> None:
         ("sign_off: {expires_after: 0s}", "3:12: sign_off.expires_after: is 0s; at least 1s is right"),
         ("service: {request_limit: 0s}", "3:11: service.request_limit: is 0s; at least 1s is right"),
         ("commit: {lease: 0s}", "3:10: commit.lease: is 0s; at least 1s is right"),
+        ("commit: {migration_limit: 0s}", "3:10: commit.migration_limit: is 0s; at least 1s is right"),
+        ("area: esc\nesc: {effect_limit: 0s}", "4:7: esc.effect_limit: is 0s; at least 1s is right"),
+        (
+            "area: log-fields\nlog_fields: {cookies: [a], effect_limit: 0s}",
+            "4:28: log_fields.effect_limit: is 0s; at least 1s is right",
+        ),
         ("commit: {send_window: 0s}", "3:10: commit.send_window: is 0s; at least 1s is right"),
         ("service: {rate: {per: 0s}}", "3:18: service.rate.per: is 0s; at least 1s is right"),
         ("service: {rate: {per: 25h}}", "3:18: service.rate.per: is 1d 1h; at most 1d is right"),

@@ -187,7 +187,7 @@ def test_a_plan_fits(width: int, area: Area) -> None:
     more = {"log_fields": {"request_headers": ["x-id"]}} if area is Area.LOG_FIELDS else {}
     spec = CampaignSpec.model_validate({"name": CAMPAIGN, "targets": {"all": True}, "area": area, **more})
     console = Console(width=width, file=io.StringIO(), color_system=None)
-    show_plan(console, spec, report, result, "waf.yaml", signed=False)
+    show_plan(console, spec, report, result, "waf.yaml")
     text = console.file.getvalue()  # type: ignore[attr-defined]
     check(text, width, *NAMES, f"{WAVE}-0", *([] if area is Area.ESC else [DIGEST[:12]]))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 from edgeshift.areas.esc.terms import EscSpec
-from edgeshift.campaign_file.of_area import CampaignFilePart
+from edgeshift.campaign_file.of_area import CampaignFilePart, too_short
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.durations import say_duration
+from edgeshift.model.validators import Where
 
 
 class EscFile(CampaignFilePart):
@@ -38,6 +40,10 @@ class EscFile(CampaignFilePart):
         if not terms.observe:
             found.append("nobody watches what becomes of a scope after esc was turned off: esc.observe is 0s")
         return found
+
+    def new_mistakes(self, spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
+        """A change that is given up before anybody looks."""
+        yield from too_short(("esc", "effect_limit"), spec.section(EscSpec).effect_limit)
 
 
 PART = EscFile()

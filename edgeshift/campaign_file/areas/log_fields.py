@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
-from edgeshift.campaign_file.of_area import CampaignFilePart
+from edgeshift.campaign_file.of_area import CampaignFilePart, too_short
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.durations import say_duration
+from edgeshift.model.validators import Where
 
 PLACEHOLDER_FIELD = "x-request-id"
 """The field that a new file has, since one without any is refused."""
@@ -34,6 +36,10 @@ class LogFieldsFile(CampaignFilePart):
                 "new log jobs have no log_fields.job.challenge: destinations that ask for one will be refused"
             )
         return found
+
+    def new_mistakes(self, spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
+        """A change that is given up before anybody looks."""
+        yield from too_short(("log_fields", "effect_limit"), spec.section(LogFieldsSpec).effect_limit)
 
     def template(self) -> dict[str, Any]:
         """One field of no meaning."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
 from edgeshift.areas.waf import MANAGED_RULESET, Adjustment
 from edgeshift.campaign_file.of_area import CampaignFilePart
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.model.counts import agreed
+from edgeshift.model.durations import say_duration
 from edgeshift.model.validators import Where
 
 MOST_NAMED = 5
@@ -17,11 +19,14 @@ MOST_NAMED = 5
 OVERRIDE_ACTIONS = ("log", "block", "challenge", "js_challenge", "managed_challenge")
 """What an override can have managed rules do (docs/service.md §2.4, observed)."""
 
+LONGEST_MIGRATION = timedelta(hours=1)
+"""How long a migration can take to show (docs/service.md §3.2)."""
+
 _IDENTIFIER = re.compile("[0-9a-f]{32}")
 
 
 class WafFile(CampaignFilePart):
-    """Warnings: what the consents allow."""
+    """Warnings: what the consents allow, and what is sent again too early."""
 
     def warnings(self, spec: CampaignSpec) -> list[str]:
         """One sentence for each thing that may surprise."""
@@ -39,6 +44,12 @@ class WafFile(CampaignFilePart):
         if ValidationMode.ENFORCE in spec.validation.modes:
             found.append(
                 "validation enforces: the new WAF can block requests before anyone agreed to its rules"
+            )
+        limit = spec.commit.migration_limit
+        if spec.commit.resend_unchanged and limit < LONGEST_MIGRATION:
+            found.append(
+                f"commit.migration_limit is {say_duration(limit)}, and a migration can take up to an hour: a"
+                " step of unknown outcome may be sent again before what was sent first shows"
             )
         return found
 
