@@ -105,6 +105,11 @@ class EscAnswers(_Options):
         "accept", description="a DELETE where nothing is disabled"
     )
     cookie_reaches_origin: bool = Field(False, description="the edge passes the cookie disable_esc on")
+    not_entitled: tuple[str, ...] = Field((), description="names of zones that may have no Edge Side Code")
+    not_entitled_get: Literal["refuse", "unconfigured"] = Field(
+        "refuse", description="what GET answers of such a zone"
+    )
+    not_entitled_refusal: Refusal = Refusal(message="not entitled to use Edge Side Code")
     bad_body: Refusal = Refusal(
         message="the body must be an object with either with_secret, a string, or always, which is true"
     )
