@@ -58,6 +58,14 @@ class RateLimit(_Options):
     headers: bool = Field(False, description="send Ratelimit and Ratelimit-Policy with every answer")
 
 
+class QueryLimit(_Options):
+    """Queries for security events that a user may make in a rolling window (docs/service.md §8)."""
+
+    queries: int | None = Field(None, ge=1, description="null: any number")
+    window_seconds: float = Field(300, gt=0)
+    told: Literal["429", "200"] = Field("429", description="the status of the answer to one too many")
+
+
 class SupportLimits(_Options):
     """The two limits that only support can lift, and which call reports them (docs/service.md §7, §8)."""
 
@@ -265,6 +273,7 @@ class SimulatorOptions(_Options):
     log_batch_entries: int = Field(1000, ge=1, description="so many entries leave at once")
     log_gzip: bool = Field(False, description="deliver log entries compressed")
     buckets: Path | None = Field(None, description="folder of the buckets; `buckets` in DATA if absent")
+    query_limit: QueryLimit = QueryLimit()
     events_limit: int = Field(10_000, ge=1, description="largest `limit` of a security events query")
     old_events_late_seconds: float = Field(0.0, ge=0, description="how late the previous WAF's events show")
     new_events_late_seconds: float = Field(0.0, ge=0, description="how late the new WAF's events show")
