@@ -182,6 +182,9 @@ class LogJobs(_Options):
         status=403, message="log jobs are available on Enterprise zones only", code=1004
     )
     wrong_challenge: Refusal = Refusal(message="incorrect ownership challenge", code=1002)
+    challenge_seconds: float = Field(
+        0, ge=0, description="until an ownership challenge that was answered is at the destination"
+    )
     needless_challenge: Literal["answer", "refuse"] = Field(
         "answer", description="asking for a challenge at a destination that needs none"
     )
