@@ -152,7 +152,10 @@ class EscScope:
         self._zone.enter(ZonePhase.SETTING_SECRET)
         result = await self._parts.changes.make(prepared, grant)
         if result.status is ChangeStatus.REFUSED:
-            raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.SECRET_REFUSED, said=result.reason))
+            # Nothing was changed: where the service does not let this scope have one, nothing has failed.
+            of_the_scope = result.cause is ReasonCode.NOT_ENTITLED
+            outcome = ZoneOutcome.BLOCKED if of_the_scope else ZoneOutcome.FAILED
+            raise Ended(outcome, Reason(code=ReasonCode.SECRET_REFUSED, said=result.reason))
         if result.status is ChangeStatus.ANSWERED:
             takes = self._zone.start.policy.secret_takes
             await self._parts.waits.pause(takes, "until the secret works at the edge")

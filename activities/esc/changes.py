@@ -28,8 +28,8 @@ from edgeshift.messages import LOOK, Change, ChangeResult, ChangeStatus, Step, Z
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, codes_of
-from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
+from edgeshift.service_api import Refused, ServiceClient, ServiceError, of_the_target
 from edgeshift.stores.documents import CoveredZones, Snapshot, encoded, get_document
 
 SECRET_BYTES = 32
@@ -74,7 +74,7 @@ class EscWork(AreaWork):
                 "warnings": list(found.warnings),
                 "reading": kept,
                 "facts": {
-                    "esc": "off" if reading.always else "on",
+                    "esc": "?" if reading.refused else "off" if reading.always else "on",
                     "secret": reading.secret.value,
                 },
             }
@@ -170,9 +170,19 @@ class EscWork(AreaWork):
             raise NotSent("it asks for a longer wait than the campaign's file lets it have")
         await self._refuse_other_state(step)
         secret = SecretStr(f"{esc.TEST_SECRET}{secrets.token_urlsafe(SECRET_BYTES)}")
-        result = await step.fence.send(
-            lambda: step.client.set_esc_secret(step.zone.scope, secret, before_send=step.fence.intend)
-        )
+        of_the_scope = False
+
+        async def sent() -> None:
+            nonlocal of_the_scope
+            try:
+                await step.client.set_esc_secret(step.zone.scope, secret, before_send=step.fence.intend)
+            except Refused as refusal:
+                of_the_scope = of_the_target(refusal)
+                raise
+
+        result = await step.fence.send(sent)
+        if result.status is ChangeStatus.REFUSED and of_the_scope:
+            result = result.model_copy(update={"cause": ReasonCode.NOT_ENTITLED})
         if result.status is not ChangeStatus.ANSWERED:
             return await self._closed(step, result)
         clock, poll = self._connections.clock, step.change.start.policy.poll.total_seconds()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from activities.boundary import refuse_held
 from activities.connections import Connections
 from edgeshift.areas import esc
@@ -17,6 +19,7 @@ from edgeshift.service_api import (
     Refused,
     ServiceClient,
     Unsuccessful,
+    of_the_target,
 )
 from edgeshift.stores.documents import CoveredZones, get_document
 
@@ -82,8 +85,9 @@ async def covered_zones(connections: Connections, target: Zone, covered: str) ->
 async def read_scope(
     connections: Connections, client: ServiceClient, target: Zone, covered: str, *, urgent: bool = False
 ) -> tuple[esc.Reading, Reason | None]:
-    """What a scope has, and why nothing can be done with it, or None. Past the removal date the service may
-    refuse the reading itself. ``urgent``: it is about to be changed. Raises ServiceError.
+    """What a scope has, and why nothing can be done with it any more, or None. Past the removal date the
+    service may refuse the reading itself, and before it that of a scope that is not to have Edge Side Code.
+    ``urgent``: it is about to be changed. Raises ServiceError.
     """
     try:
         setting = await client.esc(target.scope, urgent=urgent)
@@ -91,6 +95,8 @@ async def read_scope(
         refuse_held(refusal)
         if gone := esc.too_late(connections.time_at(client), client.profile):
             return esc.Reading(covered=covered), gone
+        if refusal.status == HTTPStatus.BAD_REQUEST and of_the_target(refusal):
+            return esc.Reading(covered=covered, refused=refusal.answer[:200]), None
         raise
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None
     off, alone = shows(setting)

@@ -319,16 +319,36 @@ class JobsWriter:
                 reason=f"the service could not put a challenge at the destination: {answer.message}"[:200],
             )
         try:
-            store = LogStore(spec.challenge, zone)
-            challenge = SecretStr(await in_time(step, store.challenge(answer.filename)))
+            LogStore(spec.challenge, zone)
         except LogStoreError as failure:
             return ChangeResult(status=ChangeStatus.REFUSED, reason=str(failure)[:200])
+        try:
+            challenge = SecretStr(await self._come(spec.challenge, answer.filename))
+        except LogStoreError as failure:
+            # That it has not come yet says nothing against the change: it is gone on with later.
+            return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=str(failure)[:200])
         register_secret(challenge.get_secret_value())
         if not await in_time(step, step.client.validate_ownership(zone.id, destination, challenge)):
             return ChangeResult(
                 status=ChangeStatus.REFUSED, reason="the service does not take the ownership challenge"
             )
         return challenge
+
+    async def _come(self, url: str, filename: str) -> str:
+        """The challenge in its file, looked for while the step has time left to send the log job: the service
+        puts it there, and nothing says how soon; and a bucket may not be readable for a moment
+        (docs/service.md §4.2, observed). Raises LogStoreError as of the last look, NotSent.
+        """
+        poll = min(self._step.change.start.policy.poll, self._step.change.window / 10)
+        while True:
+            try:
+                # Opened for each look: a folder that was not there yet stays empty for whoever has opened it.
+                store = LogStore(url, self._step.zone)
+                return await in_time(self._step, store.challenge(filename))
+            except LogStoreError:
+                if self._step.fence.time.left() < 2 * poll:
+                    raise
+            await self._step.fence.connections.clock.sleep(poll.total_seconds())
 
 
 def _too_odd(job: LogJob, odd: log_fields.OddOptions) -> NotSent:

@@ -15,8 +15,6 @@ from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec, NewJobSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import (
-    NOT_THERE,
-    Forbidden,
     NotFound,
     NotUnderstood,
     Outcome,
@@ -24,6 +22,7 @@ from edgeshift.service_api import (
     Refused,
     ServiceClient,
     Unauthorized,
+    of_the_target,
 )
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.log_entries import LogStore, LogStoreError
@@ -54,7 +53,7 @@ async def _rules_and_jobs(client: ServiceClient, zone: Zone, plan: Plan, urgent:
             client.rulesets(zone.id, urgent=urgent), client.log_jobs(zone.id, urgent=urgent)
         )
     except Refused as refusal:
-        if not _of_the_zone(refusal):
+        if refusal.status != HTTPStatus.BAD_REQUEST or not of_the_target(refusal):
             raise
         return log_fields.Reading(plan=plan, refused=refusal.answer[:200])
     wanted = {log_fields.PHASE, *log_fields.TRANSFORM_PHASES}
@@ -72,15 +71,6 @@ async def _rules_and_jobs(client: ServiceClient, zone: Zone, plan: Plan, urgent:
             if phase in by_phase
         },
     )
-
-
-def _of_the_zone(refusal: Refused) -> bool:
-    """Whether the service refuses a zone its log jobs or custom fields (docs/service.md §7), with or without
-    words. Without leave to read, somebody has to see to the credential, a page is of something between, and
-    a zone or path that is not there may have anything: these are no property of the zone.
-    """
-    told = refusal.refused and refusal.status == HTTPStatus.BAD_REQUEST
-    return told and not isinstance(refusal, Unauthorized | Forbidden) and not NOT_THERE & set(refusal.codes)
 
 
 async def read_sound(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:

@@ -31,6 +31,7 @@ _BLOCKED = {
     ReasonCode.REMOVED: "blocked-removal-date",
     ReasonCode.ACCOUNT_ZONES_HELD: "blocked-account",
     ReasonCode.NOT_ENTITLED: "blocked-plan",
+    ReasonCode.SECRET_REFUSED: "blocked-plan",
     ReasonCode.OTHER_PLAN: "blocked-plan",
     ReasonCode.PLAN_UNKNOWN: "blocked-plan",
     ReasonCode.TOO_MANY_FIELDS: "blocked-fields",

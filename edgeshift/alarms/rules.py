@@ -154,7 +154,10 @@ def _helped(code: str, zones: Sequence[ZoneFact]) -> Sequence[ZoneFact]:
 
 def _may_be_let(why: Reason) -> bool:
     if why.code is ReasonCode.NOT_ENTITLED:
-        return why.plan in (Plan.ENTERPRISE, Plan.OTHER)
+        # Of Edge Side Code, which no plan tells, the reason names none.
+        return why.plan in (Plan.ENTERPRISE, Plan.OTHER, "")
+    if why.code is ReasonCode.SECRET_REFUSED:
+        return True
     return why.code is ReasonCode.PLAN_UNKNOWN and why.plan != Plan.ENTERPRISE
 
 

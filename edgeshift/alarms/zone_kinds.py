@@ -99,8 +99,8 @@ BLOCKED = (
     Kind(
         "blocked-plan",
         Severity.WARNING,
-        "log jobs, custom log fields and the validation window are for Enterprise zones, and the service does"
-        " not let this zone have them, or does not say what plan it has",
+        "log jobs, custom log fields and the validation window are for Enterprise zones, Edge Side Code for"
+        " some of them, and the service does not let this zone have them, or does not say what plan it has",
         _LOOK,
         (RETRY,),
     ),

@@ -75,7 +75,8 @@ class ChangeStatus(StrEnum):
 
 
 class ChangeResult(Message):
-    """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one.
+    """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one; of a test
+    secret, that the service does not let the scope have one.
 
     ``seen``: the status already shows it (looked for after a validation alone). ``found``: digest of what the
     step itself archived, such as what it found and merged. ``final``: trying again cannot help. ``hold``: the

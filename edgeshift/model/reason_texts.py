@@ -51,6 +51,8 @@ def _refuses(why: Reason) -> str:
 
 def _not_entitled(why: Reason) -> str:
     said = f"; the service says: {why.said}" if why.said else ""
+    if not why.plan:
+        return f"Edge Side Code is for some enterprise customers, and the service lets it have none{said}"
     plan = f"this zone is {why.plan}"
     if why.plan == Plan.OTHER:
         plan = "the service does not say what plan this zone has, or names one that is not known"

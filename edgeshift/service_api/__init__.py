@@ -3,7 +3,7 @@
 from edgeshift.service_api.client import ServiceClient
 from edgeshift.service_api.confidential import EscSetting, LogJob, OwnershipChallenge
 from edgeshift.service_api.credential import Credential
-from edgeshift.service_api.envelope import NOT_THERE
+from edgeshift.service_api.envelope import NOT_THERE, of_the_target
 from edgeshift.service_api.errors import (
     Conflict,
     ConnectionLost,
@@ -66,4 +66,5 @@ __all__ = [
     "TimedOut",
     "Unauthorized",
     "Unsuccessful",
+    "of_the_target",
 ]

@@ -140,6 +140,16 @@ def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = (
     return document.get("result") if isinstance(document, dict) and "success" in document else document
 
 
+def of_the_target(refusal: Refused) -> bool:
+    """Whether the service itself refuses a zone or an account what it was asked for, with or without words
+    (docs/service.md §7). Without leave to ask, somebody has to see to the credential, a page is of something
+    between, and a zone or path that is not there may have anything: these are no property of the target.
+    """
+    if isinstance(refusal, Unauthorized | Forbidden):
+        return False
+    return refusal.refused and not NOT_THERE & set(refusal.codes)
+
+
 def says_nothing(received: Received) -> bool:
     """Whether an answer is a bare 404: no page of something between, and no word of the service's either.
     The calls of Edge Side Code, whose answers are not shown, may say so that nothing is configured.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from edgeshift.service_api.caller import Caller
-from edgeshift.service_api.envelope import refusal, said, understood_not
+from edgeshift.service_api.envelope import limit_resets, refusal, retry_after, said, understood_not
 from edgeshift.service_api.errors import QueryFailed, RateLimited
 from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import SecurityEvent
@@ -31,6 +32,17 @@ given up.
 SHORTEST_SPAN = timedelta(milliseconds=1)
 LONGEST_SPAN = timedelta(days=30)
 """Of one query; the service refuses longer ones."""
+
+_LIMIT_MET = re.compile(
+    r"""\s*(?:rate[ ]limiter[ ]budget[ ](?:depleted|exceeded)
+          | (?:(?:rate|query|request|api)[ ])?(?:quota[ ]exceeded|limit[ ]reached)
+          | too[ ]many[ ](?:queries|requests))
+        \s* (?: [,;:.] \s* (?:please[ ])? (?:re)?try\b .* )? \.? \s* """,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+"""What a query is answered, with 200, where the limit of queries is used up (docs/service.md §8, observed). A
+sentence that only has such words in it is of another limit, as that of the rows or the span of one query.
+"""
 
 SOURCES = ("waf", "firewallManaged")
 """The previous and the new WAF, as sources of events."""
@@ -192,19 +204,16 @@ class EventCalls(Caller):
                 if error.blocked:
                     self._hold_back(error)
                 else:
-                    # Queries have a limit of their own beside that of calls, over as long a window: these go
-                    # on, and whoever asks for events comes back later (docs/service.md §8, observed).
-                    if error.retry_after is None:
-                        error.retry_after = self._assumed_block
-                    self._room_from = max(self._room_from, time.monotonic() + error.retry_after)
+                    self._no_room_after(error)
             error.credential = self._credential
             raise error
         if not isinstance(document, dict) or "data" not in document:
             raise understood_not(call, received, "expected a JSON object with data and errors")
         if document.get("errors"):
             codes, messages = said(document)
-            raise call.failed(
-                QueryFailed,
+            met = _meets_the_limit(document)
+            failure = call.failed(
+                RateLimited if met else QueryFailed,
                 "the query was answered with errors",
                 status=received.status,
                 codes=codes,
@@ -212,7 +221,32 @@ class EventCalls(Caller):
                 ray=received.ray,
                 secrets=self._secrets,
             )
+            if isinstance(failure, RateLimited):
+                asked = retry_after(received)
+                failure.outright = asked is not None
+                failure.retry_after = limit_resets(received) if asked is None else asked
+                failure.credential = self._credential
+                self._no_room_after(failure)
+            raise failure
         return document
+
+    def _no_room_after(self, refused: RateLimited) -> None:
+        """Queries have a limit of their own beside that of calls, over as long a window: these go on, and
+        whoever asks for events comes back later (docs/service.md §8, observed).
+        """
+        if refused.retry_after is None:
+            refused.retry_after = self._assumed_block
+        self._room_from = max(self._room_from, time.monotonic() + refused.retry_after)
+
+
+def _meets_the_limit(document: dict[str, Any]) -> bool:
+    """Whether an error of a 200 says that the limit of queries is used up, by its code or in known words."""
+    errors = document.get("errors")
+    for one in errors if isinstance(errors, list) else ():
+        code, message = _inside(one, "extensions", "code"), _inside(one, "message")
+        if code == "budget" or (isinstance(message, str) and _LIMIT_MET.fullmatch(message)):
+            return True
+    return False
 
 
 def timestamp(moment: datetime) -> str:

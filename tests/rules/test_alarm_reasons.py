@@ -109,6 +109,7 @@ def test_reasons_of_log_fields_are_understood() -> None:
         ("failed", ReasonCode.EDITED_SINCE, "failed-edited"),
         ("failed", ReasonCode.DELETION_REFUSED, "failed-refused"),
         ("failed", ReasonCode.SECRET_REFUSED, "failed-refused"),
+        ("blocked", ReasonCode.SECRET_REFUSED, "blocked-plan"),
         ("failed", ReasonCode.GIVEN_UP, "failed-tries"),
         ("failed", ReasonCode.STORED_RULES_DIFFER, "failed-differs"),
         ("failed", ReasonCode.NOT_ROLLED_BACK, "failed-way-back"),

@@ -297,8 +297,12 @@ def test_a_retry_is_offered_only_to_zones_that_it_can_help() -> None:
     silent = blocked("silent.example", ReasonCode.PLAN_UNKNOWN, "other")
     untold = blocked("untold.example", ReasonCode.NOT_ENTITLED, "other")
     bought = blocked("bought.example", ReasonCode.PLAN_UNKNOWN, "enterprise")
+    without = blocked("without.example", ReasonCode.NOT_ENTITLED, "", "no Edge Side Code")
+    secret = blocked("secret.example", ReasonCode.SECRET_REFUSED, "", "no Edge Side Code")
     for zones, offered in (
         ((small, moved, bought), ()),
+        ((small, without), ('edgeshift retry autumn --zone without.example --reason "REASON"',)),
+        ((small, secret), ('edgeshift retry autumn --zone secret.example --reason "REASON"',)),
         ((small, silent), ('edgeshift retry autumn --zone silent.example --reason "REASON"',)),
         ((small, untold), ('edgeshift retry autumn --zone untold.example --reason "REASON"',)),
         ((small, refused), ('edgeshift retry autumn --zone refused.example --reason "REASON"',)),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from edgeshift.rate_limit.others import Told
 from edgeshift.rate_limit.unpaced import Unpaced
-from edgeshift.service_api import RateLimited, ServiceClient
+from edgeshift.service_api import Credential, QueryFailed, RateLimited, ServiceClient
 from edgeshift.service_api.events import MOST_WINDOWS, EventLog
+from edgeshift.testbed.simulator.options import QueryLimit, SimulatorOptions
+from edgeshift.testbed.simulator.server import running
+from tests.kit.names import fleet_of
 from tests.service.client_kit import ZONE, client
 from tests.service.raw_service import Answer, RawService, Request, envelope, http, raw_service, refusal
 
@@ -147,3 +152,69 @@ async def test_what_an_answer_to_a_query_says_of_limits_is_of_no_other_call(stat
         assert heard == []
         await calls.waf_status(ZONE)
         assert [one.limit for one in heard] == [300]
+
+
+BUDGET = "rate limiter budget depleted, try again after 5 minutes"
+MET: tuple[dict[str, Any], ...] = (
+    {"message": BUDGET},
+    {"message": "Quota exceeded"},
+    {"message": "limit reached."},
+    {"message": "no", "extensions": {"code": "budget"}},
+)
+NOT_MET: tuple[dict[str, Any], ...] = (
+    {"message": "cannot request more than 10000 rows: limit reached"},
+    {"message": "limit must be a whole number from 1 to 10000"},
+    {"message": "quota exceeded for the time range: query a shorter one"},
+    {"message": "zone is not authorized", "extensions": {"code": "authz"}},
+)
+
+
+def errors(*found: dict[str, Any]) -> bytes:
+    return http(200, {"data": None, "errors": list(found)})
+
+
+@pytest.mark.parametrize("error", MET)
+async def test_a_limit_that_is_told_with_200_is_waited_for_as_for_a_429(error: dict[str, Any]) -> None:
+    """What was read by then is kept."""
+    full = limited(lambda made: made == 2)
+
+    def answer(request: Request) -> Answer:
+        found = full(request)
+        return errors(error) if found is FULL else found
+
+    async with (
+        raw_service(answer) as service,
+        client(service, assumed_block=timedelta(milliseconds=20)) as calls,
+    ):
+        assert len((await read(calls, 2)).events) == 2
+        assert queries(service) == 3
+
+
+@pytest.mark.parametrize("error", NOT_MET)
+async def test_another_error_of_a_query_is_no_limit_of_them(error: dict[str, Any]) -> None:
+    """It would be waited for without end."""
+    async with raw_service(lambda request: errors(error)) as service, client(service) as calls:
+        with pytest.raises(QueryFailed):
+            await read(calls, 1)
+
+
+@pytest.mark.parametrize("told", ["429", "200"])
+async def test_the_simulators_limit_of_queries_is_waited_for(
+    tmp_path: Path, told: Literal["429", "200"]
+) -> None:
+    """Five queries, of which two fit into each second."""
+    limit = QueryLimit(queries=2, window_seconds=1, told=told)
+    fleet = fleet_of({"name": "shop.example", "plan": "enterprise"})
+    second = timedelta(seconds=1)
+    async with (
+        running(fleet, tmp_path, options=SimulatorOptions(query_limit=limit)) as served,
+        ServiceClient(
+            served.base_url,
+            Credential(token=fleet.credentials[0].value),
+            pacer=Unpaced(),
+            assumed_block=second,
+        ) as calls,
+    ):
+        now, began = datetime.now(UTC), time.monotonic()
+        found = await calls.event_log(fleet.zones[0].id, now - timedelta(days=150), now)
+    assert found.whole and time.monotonic() - began > 1

@@ -41,7 +41,8 @@ class Secret(StrEnum):
 class Reading(BaseModel):
     """What was read of a scope. Never the secret itself. ``covered``: digest of the list of an account's
     zones. ``told``: whether the setting says if it is off; one that shows a secret may show it alone
-    (docs/service.md §4.1). ``sendable``: whether the probe can send the secret that it shows.
+    (docs/service.md §4.1). ``sendable``: whether the probe can send the secret that it shows. ``refused``:
+    what the service said where it does not let the scope have Edge Side Code (docs/service.md §1).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,6 +52,7 @@ class Reading(BaseModel):
     covered: str = ""
     told: bool = True
     sendable: bool = True
+    refused: str = ""
 
     @model_serializer(mode="wrap")
     def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -58,6 +60,8 @@ class Reading(BaseModel):
         document: dict[str, Any] = handler(self)
         if self.sendable:
             document.pop("sendable", None)
+        if not self.refused:
+            document.pop("refused", None)
         return document
 
 
@@ -106,6 +110,9 @@ def assess(reading: Reading, now: datetime, profile: ServiceProfile) -> Assessme
     """What reading alone tells of a scope. ``now``: the service's time."""
     if gone := too_late(now, profile):
         return Assessment(verdict=Verdict.BLOCKED, why=(gone,))
+    if reading.refused:
+        why = Reason(code=ReasonCode.NOT_ENTITLED, said=reading.refused)
+        return Assessment(verdict=Verdict.BLOCKED, why=(why,))
     if reading.always:
         return Assessment(verdict=Verdict.ALREADY_SETTLED, why=(Reason(code=ReasonCode.ESC_OFF_ALREADY),))
     if not reading.sendable:

@@ -58,6 +58,14 @@ class RateLimit(_Options):
     headers: bool = Field(False, description="send Ratelimit and Ratelimit-Policy with every answer")
 
 
+class QueryLimit(_Options):
+    """Queries for security events that a user may make in a rolling window (docs/service.md §8)."""
+
+    queries: int | None = Field(None, ge=1, description="null: any number")
+    window_seconds: float = Field(300, gt=0)
+    told: Literal["429", "200"] = Field("429", description="the status of the answer to one too many")
+
+
 class SupportLimits(_Options):
     """The two limits that only support can lift, and which call reports them (docs/service.md §7, §8)."""
 
@@ -105,6 +113,11 @@ class EscAnswers(_Options):
         "accept", description="a DELETE where nothing is disabled"
     )
     cookie_reaches_origin: bool = Field(False, description="the edge passes the cookie disable_esc on")
+    not_entitled: tuple[str, ...] = Field((), description="names of zones that may have no Edge Side Code")
+    not_entitled_get: Literal["refuse", "unconfigured"] = Field(
+        "refuse", description="what GET answers of such a zone"
+    )
+    not_entitled_refusal: Refusal = Refusal(message="not entitled to use Edge Side Code")
     bad_body: Refusal = Refusal(
         message="the body must be an object with either with_secret, a string, or always, which is true"
     )
@@ -169,6 +182,9 @@ class LogJobs(_Options):
         status=403, message="log jobs are available on Enterprise zones only", code=1004
     )
     wrong_challenge: Refusal = Refusal(message="incorrect ownership challenge", code=1002)
+    challenge_seconds: float = Field(
+        0, ge=0, description="until an ownership challenge that was answered is at the destination"
+    )
     needless_challenge: Literal["answer", "refuse"] = Field(
         "answer", description="asking for a challenge at a destination that needs none"
     )
@@ -272,6 +288,7 @@ class SimulatorOptions(_Options):
     log_batch_entries: int = Field(1000, ge=1, description="so many entries leave at once")
     log_gzip: bool = Field(False, description="deliver log entries compressed")
     buckets: Path | None = Field(None, description="folder of the buckets; `buckets` in DATA if absent")
+    query_limit: QueryLimit = QueryLimit()
     events_limit: int = Field(10_000, ge=1, description="largest `limit` of a security events query")
     old_events_late_seconds: float = Field(0.0, ge=0, description="how late the previous WAF's events show")
     new_events_late_seconds: float = Field(0.0, ge=0, description="how late the new WAF's events show")

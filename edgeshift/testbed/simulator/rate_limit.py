@@ -21,18 +21,18 @@ class _Use:
 
 
 class Addresses:
-    """Counts the requests of each address in the last second of simulator time. What is one too many is
-    refused by itself, and blocks nobody.
+    """Counts the requests of each address in the last second of simulator time, or in as many as are given.
+    What is one too many is refused by itself, and blocks nobody.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._moments: dict[str, deque[datetime]] = {}
 
-    def admit(self, address: str, now: datetime, most: int) -> bool:
+    def admit(self, address: str, now: datetime, most: int, within: float = 1) -> bool:
         """Count one request; whether it may pass."""
         moments = self._moments.setdefault(address, deque())
-        oldest = now - self._clock.lasting(1)
+        oldest = now - self._clock.lasting(within)
         while moments and (moments[0] <= oldest or moments[0] > now):
             moments.popleft()
         if len(moments) >= most:

@@ -74,6 +74,7 @@ class State:
         now = self.clock.now()
         window = self.clock.lasting(self.options.rate_limit.window_seconds)
         self.addresses = Addresses(self.clock)
+        self.queries = Addresses(self.clock)
         self.limits = RateLimits(self.database, self.clock, self.counted_since(now - window))
 
     def close(self) -> None:

@@ -76,7 +76,9 @@ def delete_setting(call: Call) -> Answer:
 
 
 def _scope(call: Call) -> str:
-    """The scope that the path names. Raises where the caller does not reach it, and after the removal."""
+    """The scope that the path names. Raises where the caller does not reach it, after the removal, and where
+    the zone may have no Edge Side Code.
+    """
     account_id = call.params.get("account_id")
     if account_id is not None:
         if account_id not in call.state.accounts:
@@ -87,6 +89,11 @@ def _scope(call: Call) -> str:
     if call.state.esc.removed:
         _noted(call, scope, "refused", EscSetting())
         raise _worded(call, call.options.esc.removed)
+    choices = call.options.esc
+    reads = call.method == "GET" and choices.not_entitled_get == "unconfigured"
+    if account_id is None and call.zone.zone.name in choices.not_entitled and not reads:
+        _noted(call, scope, "refused", call.state.esc.accepted(scope))
+        raise refusal(choices.not_entitled_refusal)
     return scope
 
 

@@ -1,8 +1,10 @@
 """Log jobs of a zone, and the proof that their destinations are the customer's own (docs/service.md §2.3,
 §4.2)."""
 
+import asyncio
 import re
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from edgeshift.testbed.simulator.answers import Answer, Json, refuse, succeeded
@@ -160,10 +162,15 @@ def challenge_ownership(call: Call) -> Answer:
     challenge = call.state.log_jobs.new_challenge(call.zone.id, destination.place)
     path = destination.path.partition(destinations.DATE)[0].rstrip("/")
     filename = f"{path}/ownership-challenge-{new_id()[:8]}.txt".lstrip("/")
-    try:
-        put_object(call.state.logs.buckets, destination, filename, challenge.encode())
-    except DeliveryError as error:
-        return succeeded({"filename": "", "valid": False, "message": str(error)})
+    put = partial(put_object, call.state.logs.buckets, destination, filename, challenge.encode())
+    if seconds := call.options.log_jobs.challenge_seconds:
+        late = call.state.clock.lasting(seconds).total_seconds()
+        asyncio.get_running_loop().call_later(late, put)
+    else:
+        try:
+            put()
+        except DeliveryError as error:
+            return succeeded({"filename": "", "valid": False, "message": str(error)})
     call.effect = "applied"
     return succeeded({"filename": filename, "valid": True, "message": ""})
 

@@ -38,6 +38,12 @@ _BEFORE: ModeSince = (LONG_AGO, "start", None)
 
 def query_events(call: Call) -> Answer:
     """Answer a GraphQL request; what is wrong with it is told in GraphQL's own form, with HTTP 200."""
+    limit, queries = call.options.query_limit, call.state.queries
+    if limit.queries is not None and not queries.admit(
+        call.caller.user.id, call.now, limit.queries, limit.window_seconds
+    ):
+        words: Json = {"message": "rate limiter budget depleted, try again after 5 minutes", "code": "budget"}
+        return graphql_refusal(int(limit.told), [words])
     body = call.json()
     if not isinstance(body, dict) or not isinstance(body.get("query"), str):
         return _graphql_error(400, 'the body must be {"query": "...", "variables": {...}}')
