@@ -292,7 +292,7 @@ OF_USAGE = [
 OF_SURROUNDINGS = [
     Bad("status", 3, "no Temporal answers at 127.0.0.1:9", "edgeshift up"),
     Bad("plan good.yaml", 3, "no Temporal answers at 127.0.0.1:9", "--address"),
-    Bad("pause c", 1, "no Temporal answers at 127.0.0.1:9", "nothing is signed: there is no key"),
+    Bad("pause c", 1, "nothing is signed: there is no key", "edgeshift up"),
     Bad("pause --all", 3, "no Temporal answers at 127.0.0.1:9"),
     Bad("resume --all --yes", 3, "no Temporal answers at 127.0.0.1:9"),
     Bad("status c --until paused", 3, "no Temporal answers at 127.0.0.1:9"),

@@ -26,7 +26,10 @@ REACH = "anyone who can reach Temporal may sign"
 def _started(text: str, *, signed: bool) -> str:
     """The screen before a start, on one line."""
     out = io.StringIO()
-    shell: Any = SimpleNamespace(console=Console(file=out, width=300), asks_for_keys=signed)
+    # No roots are known here.
+    own = SimpleNamespace(authority=SimpleNamespace(key=None, roots=None))
+    known: dict[str, Any] = {"readable_roots": None, "roots_file": lambda: None, "settings": own}
+    shell: Any = SimpleNamespace(console=Console(file=out, width=300), asks_for_keys=signed, **known)
     waves = (Wave(number=0, name="all", first=0, end=1),)
     _show(shell, parse_campaign(text), SimpleNamespace(count=1, waves=waves, planned_at=None))  # type: ignore[arg-type]
     return out.getvalue()

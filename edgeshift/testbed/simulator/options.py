@@ -4,7 +4,7 @@ Where the service's behaviour is not known (docs/service.md, "unknown"), the cho
 that a client can be shown indifferent to it.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -62,7 +62,7 @@ class QueryLimit(_Options):
     """Queries for security events that a user may make in a rolling window (docs/service.md §8)."""
 
     queries: int | None = Field(None, ge=1, description="null: any number")
-    window_seconds: float = Field(300, gt=0)
+    window_seconds: float = Field(timedelta(minutes=5).total_seconds(), gt=0)
     told: Literal["429", "200"] = Field("429", description="the status of the answer to one too many")
 
 
