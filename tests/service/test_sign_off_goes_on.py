@@ -13,12 +13,16 @@ import pytest
 from edgeshift import operations
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER
-from edgeshift.cli import sign_off
+from edgeshift.cli import sign_off, sign_off_each
 from edgeshift.cli.errors import CommandError
 from edgeshift.messages import Step, Waiting
+from edgeshift.model.fleet import Area, Target
 from edgeshift.model.sign_off import Choice
+from edgeshift.operations.errors import NotThatZone
+from edgeshift.operations.parts import EACH
+from edgeshift.operations.zones import FoundZone
 from edgeshift.stores.archive import ArchiveUnavailable
-from tests.service.test_signs_for_that_zone import Scene, planted, word
+from tests.service.test_signs_for_that_zone import BANK, Scene, planted, word
 
 
 @pytest.fixture
@@ -101,3 +105,61 @@ async def test_a_group_may_be_rejected_whose_records_cannot_be_read(
     assert len(await scene.signed()) == 1
     (preview,) = groups[-1].shown.values()
     assert "could not be read" in preview.warnings[0]
+
+
+@pytest.fixture
+def told(scene: Scene, groups: list[Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Both zones wait singly, and as bank.example.com good.example.com answers; what people are told."""
+    there = [SimpleNamespace(index=index, fingerprint=scene.state.fingerprint) for index in range(2)]
+
+    async def zones_at(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(targets=there, total=2)
+
+    async def sign_zone(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(text="decided")
+
+    monkeypatch.setattr("edgeshift.operations.apart.zones_at", zones_at)
+    monkeypatch.setattr(operations, "sign_zone", sign_zone, raising=False)
+    monkeypatch.setattr(sign_off_each, "_show", lambda *_, **__: None)
+    said: list[str] = []
+    shell = scene.shell
+    shell.notes = shell.console = SimpleNamespace(
+        is_terminal=False, print=lambda words, **_: said.append(words)
+    )
+    shell.tell = lambda words, lead="", **_: said.append(f"{lead}{words}")
+    monkeypatch.setattr(Scene, "shell", shell)
+    return said
+
+
+ANOTHER = "not shown, and not signed: what answers as zone bank.example.com"
+
+
+async def test_causes_are_listed_though_a_zone_answers_as_another(scene: Scene, told: list[str]) -> None:
+    """It is named, and in no cause."""
+    await sign_off_each.show_causes(scene.shell, "autumn", None, as_json=False)
+    assert [line for line in told if line.startswith(ANOTHER)] == told[:1]
+    assert "nothing was signed" not in told[0]
+    assert [line for line in told if "1 zone: " in line] and not [
+        line for line in told if "the first" in line
+    ]
+
+
+@pytest.mark.parametrize("choice", list(Choice))
+async def test_the_others_of_a_cause_are_signed(scene: Scene, told: list[str], choice: Choice) -> None:
+    """All but the zone that answers as another."""
+    await sign_off_each.sign_cause(
+        scene.shell, word(choice), "autumn", cause=EACH.key, wave=None, leave_out=[]
+    )
+    assert len(await scene.signed()) == 1
+    assert [line for line in told if line.startswith(ANOTHER)]
+
+
+async def test_of_zones_that_were_named_none_is_signed_without_the_others(
+    scene: Scene, told: list[str]
+) -> None:
+    """Whoever names them means each: the one that is refused is named."""
+    named = [scene.found, FoundZone.of(1, Target(zone=BANK, wave=0), Area.WAF, "autumn")]
+    known = scene.client, word(Choice.REJECT), scene.summary, scene.archive
+    with pytest.raises(NotThatZone, match=r"bank\.example\.com.*; nothing was signed"):
+        await sign_off_each.sign_named(scene.shell, *known, named)
+    assert await scene.signed() == [] and told == []
