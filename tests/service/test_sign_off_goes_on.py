@@ -13,7 +13,7 @@ import pytest
 from edgeshift import operations
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER
-from edgeshift.cli import sign_off, sign_off_each
+from edgeshift.cli import show, sign_off, sign_off_each
 from edgeshift.cli.errors import CommandError
 from edgeshift.messages import Step, Waiting
 from edgeshift.model.fleet import Area, Target
@@ -163,3 +163,18 @@ async def test_of_zones_that_were_named_none_is_signed_without_the_others(
     with pytest.raises(NotThatZone, match=r"bank\.example\.com.*; nothing was signed"):
         await sign_off_each.sign_named(scene.shell, *known, named)
     assert await scene.signed() == [] and told == []
+
+
+async def test_show_goes_on_where_no_record_can_be_read(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that it is not known whether a worker has recorded it."""
+    shown = await operations.preview_of(scene.archive, scene.state, Area.WAF)
+    found: Any = SimpleNamespace(campaign="autumn", preview=shown, state=scene.state)
+
+    async def unreadable(*_: Any) -> Any:
+        raise ArchiveUnavailable("the store does not answer")
+
+    monkeypatch.setattr(scene.archive, "get_named", unreadable)
+    note = await show._note(scene.shell, scene.client, scene.archive, found)
+    assert "It cannot be read whether a worker has recorded" in note and "the store does not answer" in note
