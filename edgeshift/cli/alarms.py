@@ -89,10 +89,14 @@ def _left_out(facts: Facts) -> Iterator[str]:
 
 
 def _unchecked(facts: Facts) -> Iterator[str]:
-    """Of which campaigns the service was to be checked, and was not."""
-    for one in facts.checks:
-        if one.campaign and one.code is CheckCode.SERVICE and one.state == "skipped":
+    """Of which campaigns the service was to be checked, and was not; of others, where tickets were not."""
+    skipped = [one for one in facts.checks if one.campaign and one.state == "skipped"]
+    service = {one.campaign for one in skipped if one.code is CheckCode.SERVICE}
+    for one in skipped:
+        if one.code is CheckCode.SERVICE:
             yield f"the service of campaign {one.campaign} was not checked: {one.text}"
+        elif one.code is CheckCode.TICKETS and one.campaign not in service:
+            yield f"the tickets of campaign {one.campaign} were not checked: {one.text}"
 
 
 def _typed(alarm: Alarm) -> Alarm:

@@ -95,7 +95,9 @@ async def _find(
 
 
 async def _note(shell: Shell, client: Client, archive: Archive, found: Found) -> str:
-    """What holds of its campaign; of a zone that waits, also that no worker has recorded what is shown."""
+    """What holds of its campaign; of a zone that waits, also that no worker has recorded what is shown, or
+    that this cannot be read.
+    """
     from edgeshift.messages import ZonePhase
 
     note = await shell.note_for(client, found.campaign)
@@ -103,10 +105,16 @@ async def _note(shell: Shell, client: Client, archive: Archive, found: Found) ->
     if roots is None or found.state.phase is not ZonePhase.AWAITING_SIGN_OFF:
         return note
     from edgeshift.operations.by_workers import unrecorded
+    from edgeshift.stores.archive import ArchiveError
 
     shown = found.preview
-    why = await unrecorded(archive, found.state, shown.area, shown.evidence, roots)
-    told = "" if why is None else f"Not to be signed: what is shown is no worker's: {why}."
+    try:
+        why = await unrecorded(archive, found.state, shown.area, shown.evidence, roots)
+    except ArchiveError as trouble:
+        # What is shown was read, and signs nothing.
+        told = f"It cannot be read whether a worker has recorded what is shown: {trouble}."
+    else:
+        told = "" if why is None else f"Not to be signed: what is shown is no worker's: {why}."
     return " ".join(part for part in (note, told) if part)
 
 

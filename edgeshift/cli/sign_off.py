@@ -291,8 +291,9 @@ async def _sign_groups(
                 else []
             )
             names = [targets[target.index].zone.name for target in apart]
-            known = shell.readable_roots
-            found = await operations.examples(client, archive, summary.area, targets, campaign, chosen, known)
+            found = await operations.examples(
+                client, archive, summary.area, targets, campaign, chosen, shell.readable_roots, word.choice
+            )
         await _say_kind(shell, summary)
         with shell.paged():
             _show_groups(shell, chosen, found, names, summary, raw=word.raw)

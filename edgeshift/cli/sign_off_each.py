@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
     from edgeshift.model.fleet import Target
     from edgeshift.operations.apart import Alike, Apart, Heard
+    from edgeshift.operations.errors import NotThatZone
     from edgeshift.operations.zones import FoundZone
     from edgeshift.stores.archive import Archive
 
@@ -40,6 +41,7 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
 
     async with shell.temporal() as client:
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
+        others: list[NotThatZone] = []
         with _looking(shell) as heard:
             zones, total = await zones_apart(
                 client,
@@ -50,7 +52,9 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
                 wave=_index(wave),
                 heard=heard,
                 roots=shell.readable_roots,
+                otherwise=others.append,
             )
+    _tell_others(shell, others)
     groups = alike(zones)
     if as_json:
         shell.print_json(
@@ -58,7 +62,8 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
         )
         return
     if not groups:
-        shell.tell(f"No zone of campaign {campaign} waits for a sign-off of its own.", indent=0)
+        other = "other " if others else ""
+        shell.tell(f"No {other}zone of campaign {campaign} waits for a sign-off of its own.", indent=0)
         return
     for group in groups:
         lead = Text(f"{group.cause.key}  ", style="bold")
@@ -66,7 +71,7 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
         names = ", ".join(one.found.name for one in group.zones[:FEW])
         more = f" and {len(group.zones) - FEW:,} more" if len(group.zones) > FEW else ""
         shell.tell(f"{names}{more}")
-    if total > len(zones):
+    if total > len(zones) + len(others):
         shell.tell(f"These are the first {len(zones):,} of {total:,} zones.", indent=0, style="yellow")
     # An approval is offered of no zone whose evidence failed.
     offered = next((group for group in groups if not _failed(group)), None)
@@ -77,6 +82,15 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
     shell.console.print(
         f"  {command('sign-off', choice, campaign, '--cause', key)}", markup=False, soft_wrap=True
     )
+
+
+def _tell_others(shell: Shell, others: Sequence[NotThatZone]) -> None:
+    """Print of which zones another has answered: they are not decided on, and keep nobody from the rest."""
+    told = [why.what for why in others[:FEW]]
+    if len(others) > FEW:
+        told.append(f"{counted(len(others) - FEW, 'more zone')} as which another answers")
+    for words in told:
+        shell.tell(words, lead="not shown, and not signed: ", indent=0, style="yellow")
 
 
 def _failed(group: Alike) -> bool:
@@ -95,6 +109,7 @@ async def sign_cause(
 
     async with shell.temporal(writes=True) as client:
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
+        others: list[NotThatZone] = []
         with _looking(shell) as heard:
             there, _ = await zones_apart(
                 client,
@@ -105,8 +120,10 @@ async def sign_cause(
                 wave=_index(wave),
                 heard=heard,
                 roots=shell.readable_roots,
+                otherwise=others.append,
             )
-            chosen = of_cause(there, cause, campaign)
+        _tell_others(shell, others)
+        chosen = of_cause(there, cause, campaign)
         out = {one.index for one in operations.pick_zones(targets, leave_out, campaign, summary.area)}
         _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
         left = [one for one in chosen if one.found.index not in out]

@@ -14,7 +14,7 @@ from temporalio.client import Client
 from edgeshift.messages import ZoneState
 from edgeshift.model.fleet import Area, Target
 from edgeshift.operations.again import zones_at
-from edgeshift.operations.errors import BadInput, NotAsSigned, NotFound, OperationError
+from edgeshift.operations.errors import BadInput, NotAsSigned, NotFound, NotThatZone, OperationError
 from edgeshift.operations.parts import EACH, PROPOSALS, Cause
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signing import AT_ONCE, SEPARATE, waiting_zone
@@ -31,6 +31,9 @@ UNREADABLE = Cause("unreadable", "what it proposes cannot be shown")
 
 Heard = Callable[[int, int], None]
 """Hears how many of how many have been looked at."""
+
+Otherwise = Callable[[NotThatZone], None]
+"""Hears of a zone that answers as another, which is left out then."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,18 @@ async def zones_apart(
     most: int = MOST,
     heard: Heard | None = None,
     roots: Roots | None = None,
+    otherwise: Otherwise | None = None,
 ) -> tuple[list[Apart], int]:
     """The first of a campaign's zones that wait for a sign-off of their own, and how many there are.
-    ``wave``: of that one alone (counted from 0); ``roots``: as of ``preview_of``. Raises NotFound,
-    NotThatZone, TemporalTrouble.
+    ``wave``: of that one alone (counted from 0); ``roots``: as of ``preview_of``; ``otherwise``: as of
+    ``looked_at``. Raises NotFound, NotThatZone, TemporalTrouble.
     """
     there = await zones_at(client, name, (SEPARATE,), most, wave=wave)
     chosen = [
         FoundZone.of(one.index, targets[one.index], area, name) for one in there.targets if one.fingerprint
     ]
-    return await looked_at(client, archive, area, chosen, heard=heard, roots=roots), there.total
+    found = await looked_at(client, archive, area, chosen, heard=heard, roots=roots, otherwise=otherwise)
+    return found, there.total
 
 
 async def looked_at(
@@ -85,16 +90,25 @@ async def looked_at(
     *,
     heard: Heard | None = None,
     roots: Roots | None = None,
+    otherwise: Otherwise | None = None,
 ) -> list[Apart]:
     """What each of these zones proposes now, in their order. Those that do not wait any more are left out.
-    ``roots``: as of ``preview_of``. Raises NotThatZone, TemporalTrouble.
+    ``roots``: as of ``preview_of``; ``otherwise``: hears of each zone that answers as another, and none is
+    refused for it. Raises NotThatZone without it, TemporalTrouble.
     """
     gate, done = asyncio.Semaphore(AT_ONCE), 0
 
     async def one(found: FoundZone) -> Apart | None:
         nonlocal done
-        async with gate:
-            apart = await _look(client, archive, area, found, roots)
+        try:
+            async with gate:
+                apart = await _look(client, archive, area, found, roots)
+        except NotThatZone as why:
+            # Whoever reaches Temporal would else keep people from all the others.
+            if otherwise is None:
+                raise
+            otherwise(why)
+            apart = None
         done += 1
         if heard:
             heard(done, len(zones))

@@ -50,7 +50,7 @@ class NotAsSigned(Refused):
 
 class NotThatZone(NotAsSigned):
     """What answers in a zone's name is another zone, or nobody signed that it is a target: nothing is signed
-    for it.
+    for it. ``what``: that alone, for where others are signed all the same.
     """
 
     def __init__(self, what: str) -> None:
@@ -59,6 +59,7 @@ class NotThatZone(NotAsSigned):
             f"{what}; nothing was signed, and nothing sent",
             "find out who has access to Temporal; `edgeshift doctor` and `edgeshift alarms` tell more",
         )
+        self.what = what
 
 
 class NotRecorded(NotAsSigned):

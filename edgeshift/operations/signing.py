@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,14 @@ from edgeshift.model.reason_texts import text_of
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import ask, tell, the_campaign
-from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused, TemporalTrouble
+from edgeshift.operations.errors import (
+    BadInput,
+    NotFound,
+    NotRecorded,
+    OperationError,
+    Refused,
+    TemporalTrouble,
+)
 from edgeshift.operations.group import Rest, chosen_example, rest_of
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signed import Pen
@@ -53,6 +60,11 @@ MOST_COMPARED = 1_000
 
 AT_ONCE = 8
 GONE = "none of its zones waits with it any more"
+
+NO_WORKERS = (
+    "its snapshot or its evidence is no worker's by the roots that are known here: it is not to be approved"
+)
+UNREAD = "it could not be read whether a worker has recorded its snapshot and its evidence"
 
 SHORTEST_DIGEST = 12
 """Digits of a digest that tell it from any other on a screen."""
@@ -246,6 +258,18 @@ async def shown(
     return await preview_of(archive, state, area, roots)
 
 
+async def _to_reject(
+    client: Client, archive: Archive, area: Area, target: Target, campaign: str, roots: Roots | None
+) -> Preview | None:
+    """As ``shown``, to somebody who rejects it: also what no worker has recorded, and it is said of it."""
+    try:
+        return await shown(client, archive, area, target, campaign, roots)
+    except (NotRecorded, ArchiveError) as why:
+        proposed = await shown(client, archive, area, target, campaign)
+        told = NO_WORKERS if isinstance(why, NotRecorded) else UNREAD
+    return proposed and replace(proposed, warnings=(told, *proposed.warnings))
+
+
 @dataclass(frozen=True)
 class Examples:
     """What was found to show of fingerprints: of each the proposal of one zone, or why there is none, and how
@@ -265,11 +289,14 @@ async def examples(
     name: str,
     chosen: ToSign,
     roots: Roots | None = None,
+    choice: Choice = Choice.APPROVE,
 ) -> Examples:
     """One zone's proposal for each fingerprint that a decision would be about, compared with those of the
     others. One that no zone waits with any more, or whose proposal the archive does not have as it waits, has
-    a reason instead. ``roots``: as of ``preview_of``. Raises TemporalTrouble.
+    a reason instead. ``roots``: as of ``preview_of``; ``choice``: what no worker has recorded is shown to who
+    rejects it alone. Raises TemporalTrouble.
     """
+    look_at = shown if choice is Choice.APPROVE else _to_reject
     some = chosen.reached or chosen.groups[:1]
     most = max(TRIED_OF_EACH, MOST_COMPARED // max(1, len(some)))
     asking, looking = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(AT_ONCE)
@@ -277,7 +304,7 @@ async def examples(
     async def look(fingerprint: str, index: int) -> Preview | OperationError | ArchiveError | None:
         async with looking:
             try:
-                proposed = await shown(client, archive, area, targets[index], name, roots)
+                proposed = await look_at(client, archive, area, targets[index], name, roots)
             except (ArchiveError, OperationError) as trouble:
                 return trouble
         # It may have drifted to another proposal a moment ago.

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from edgeshift.alarms import CheckFact
+from edgeshift.alarms import CheckFact, Facts
 from edgeshift.authority.keyring import Keyring
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.statements import StartStatement, WaveSaid
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.cli.alarms import _unchecked
 from edgeshift.model.check_codes import CheckCode
 from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.stores.archive import Archive
@@ -107,7 +108,11 @@ async def test_only_for_a_start_that_counts_is_a_secret_sent(
         codes = [CheckCode.TICKETS, CheckCode.SERVICE]
         assert [one.code for one in checks] == codes[: 1 + service]
         assert {one.state for one in checks} == {"skipped"}
-        assert all("its start is signed by nobody who is known here" in one.text for one in checks)
+        why = checks[0].text
+        assert "its start is signed by nobody who is known here" in why
+        left = "the service of campaign autumn was" if service else "the tickets of campaign autumn were"
+        facts = Facts(now=datetime.now(UTC), names={}, checks=checks)
+        assert list(_unchecked(facts)) == [f"{left} not checked: {why}"]
     whole = ring.roots.read_text()
     assert whole.count("loopback") == 1
     ring.roots.write_text(whole.replace("loopback", "https://api.example.com/client/v4"))
@@ -119,6 +124,7 @@ async def test_only_for_a_start_that_counts_is_a_secret_sent(
     ring.roots.write_text(whole)
     checks = await checked(tmp_path, campaign, ring.roots)
     assert "skipped" not in {one.state for one in checks}
+    assert not list(_unchecked(Facts(now=datetime.now(UTC), names={}, checks=checks)))
     assert any(b"retail-0123456789" in one for one in found.got) and (tmp_path / "tickets").exists()
 
 
