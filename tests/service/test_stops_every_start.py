@@ -11,11 +11,13 @@ import pytest
 
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.loading import load_roots
+from edgeshift.authority.signing import OpenSSHSigner, SigningFailed
 from edgeshift.authority.statements import StartStatement, WaveSaid, WordStatement
 from edgeshift.messages import ChangeStatus, Step, ZonePhase, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import signed_to
+from edgeshift.operations.errors import Refused
 from edgeshift.operations.signed import Pen, Word
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.test_audit_recorded import proved
@@ -37,6 +39,21 @@ async def also(door: Guarded, by: str = "olga", signer: Any = None, **more: Any)
 def pen(door: Guarded, *, roots: bool = True, by: str = "sam") -> Pen:
     """A person's."""
     return Pen(door.key(by), door.archive, by, load_roots(door.keyring.roots) if roots else None)
+
+
+class Touched(OpenSSHSigner):
+    """A hardware key that is touched so many times, and not again."""
+
+    def __init__(self, door: Guarded, by: str, times: int) -> None:
+        self._within, self._times, self.asked = door.key(by), times, 0
+        super().__init__(Path("id_sk"), self._within.key)
+
+    async def sign(self, message: bytes) -> str:
+        """As often as it is touched."""
+        self.asked += 1
+        if self.asked > self._times:
+            raise SigningFailed("ssh-keygen did not sign with id_sk")
+        return await self._within.sign(message)
 
 
 async def numbers(door: Guarded) -> list[int]:
@@ -115,6 +132,40 @@ async def test_it_can_be_stopped_until_each_of_its_starts_is_aborted(tmp_path: P
         assert await pen(door).can_stop(door.campaign)
         await door.say("abort", 2, start=real)
         assert not await pen(door).can_stop(door.campaign)
+
+
+@pytest.mark.parametrize("verb", ["pause", "abort"])
+async def test_one_signature_that_is_missing_takes_no_other_away(verb: Word, tmp_path: Path) -> None:
+    """The start that is meant comes first; how many signatures are needed is said before that."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(hours=2))
+        await door.approve()
+        await also(door, issued=ago(hours=3), **STAGING)
+        key, told, spec = Touched(door, "sam", 1), list[str](), door.gate.start.spec
+        mine = Pen(key, door.archive, "sam", load_roots(door.keyring.roots), told.append)
+        said = await mine.word(door.campaign, spec, verb)
+        assert said == "it is not signed for 1 other start of that name: ssh-keygen did not sign with id_sk"
+        assert told == ["2 signatures: one for each service and area that has a start of this name"]
+        assert key.asked == 2 and await numbers(door) == [1]
+        result = await door.commit()
+        assert "sam" in (result.aborted_by or result.reason) and await door.sent() == 0
+        with pytest.raises(Refused, match="nothing was signed, and nothing sent"):
+            await mine.word(door.campaign, spec, verb)
+        assert key.asked == 3 and await numbers(door) == [1]
+
+
+async def test_nobody_is_told_of_the_one_signature_that_they_expect(tmp_path: Path) -> None:
+    """Of a name with one start, and where a key file signs by itself."""
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(hours=2))
+        told: list[str] = []
+        spec, roots = door.gate.start.spec, load_roots(door.keyring.roots)
+        await Pen(Touched(door, "sam", 1), door.archive, "sam", roots, told.append).word(
+            door.campaign, spec, "pause"
+        )
+        await also(door, issued=ago(hours=3), **STAGING)
+        await Pen(door.key("sam"), door.archive, "sam", roots, told.append).word(door.campaign, spec, "pause")
+        assert not told and await numbers(door) == [1, 2, 2]
 
 
 async def test_of_too_many_starts_those_left_out_are_said(
