@@ -137,9 +137,10 @@ class Pen:
         state: ZoneState,
         choice: Choice,
         reason: str = "",
-    ) -> None:
+    ) -> str:
         """Sign a decision on what one zone proposes by this state, which a person has seen. ``spec``: digest
-        of the campaign's specification. A rejection is to the starts of ``to_stop``.
+        of the campaign's specification. A rejection is to the starts of ``to_stop``: to which it is not, or
+        nothing.
         """
         self.refuse_without(Role.APPROVER, state.zone.account)
 
@@ -158,7 +159,7 @@ class Pen:
             )
             return [one]
 
-        await self._put_to(await self._decided_on(campaign, spec, choice), said)
+        return await self._put_to(await self._decided_on(campaign, spec, choice), said)
 
     async def fingerprints(
         self,
@@ -170,8 +171,10 @@ class Pen:
         fingerprints: Sequence[str],
         wave: int | None = None,
         reason: str = "",
-    ) -> None:
-        """Sign a decision on fingerprints, of one wave or of all: one signature for thousands."""
+    ) -> str:
+        """Sign a decision on fingerprints, of one wave or of all: one signature for thousands. Gives what
+        ``proposal`` does.
+        """
 
         def said(start: Attested) -> Sequence[Statement]:
             return [
@@ -187,7 +190,7 @@ class Pen:
                 for first in range(0, len(fingerprints), MOST_SUBJECTS)
             ]
 
-        await self._put_to(await self._decided_on(campaign, spec, choice), said)
+        return await self._put_to(await self._decided_on(campaign, spec, choice), said)
 
     async def _decided_on(self, campaign: str, spec: str, choice: Choice) -> list[Attested]:
         """The starts that a decision is to."""
