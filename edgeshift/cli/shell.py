@@ -233,14 +233,15 @@ class Shell(Asking):
         ``stops``: for what may be told without one, since a campaign obeys it; whoever does so says that.
         """
         from edgeshift.authority.roots import Role
-        from edgeshift.operations.signed import Pen, no_key
+        from edgeshift.operations.not_counted import no_key
+        from edgeshift.operations.signed import Pen
 
         if (signer := self.signer(by)) is None:
             if role is not None and not stops and (known := self.roots()) is not None and known.signed:
                 raise no_key(known, Role(role))
             return None
 
-        pen = Pen(signer, self.archive_if_any(), by, self.roots())
+        pen = Pen(signer, self.archive_if_any(), by, self.roots(), self.say_note)
         if role is not None:
             pen.refuse_without(Role(role))
         return pen

@@ -137,6 +137,7 @@ def _command(choice: str, told: str) -> None:
             run(_sign_zones(shell, word, campaign, zones, digest))
         else:
             run(_sign_groups(shell, word, campaign, fingerprint, wave))
+        where.check_left(campaign)
 
 
 def _check_one_kind(campaign: str, named: Sequence[bool]) -> None:
@@ -251,7 +252,7 @@ async def _sign_zone(
     await word.confirm(shell, summary, f"this for {found.name}")
     if (pen := word.where.pen(shell, word.by)) is not None:
         await refuse_other_targets(pen, campaign, summary.spec, summary.targets)
-        await pen.proposal(campaign, summary.spec, state, word.choice, word.reason)
+        word.where.left.append(await pen.proposal(campaign, summary.spec, state, word.choice, word.reason))
     if await word.where.done(shell):
         return
     with shell.waiting(f"waiting for zone {found.name}"):
@@ -309,7 +310,7 @@ async def _sign_groups(
             f" {counted(chosen.count, 'zone')} now and those that come later,",
         )
         pen = word.where.pen(shell, word.by)
-        await operations.sign_by_key(pen, summary, chosen, word.choice, word.reason)
+        word.where.left.append(await operations.sign_by_key(pen, summary, chosen, word.choice, word.reason))
         if await word.where.done(shell):
             return
         with shell.waiting(f"waiting for campaign {campaign}"):

@@ -178,7 +178,8 @@ async def _sign_each(
         pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
         await refuse_other_targets(pen, campaign, summary.spec, summary.targets)
         for one in chosen:
-            await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
+            left = await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
+            word.where.left.append(left)
     if await word.where.done(shell):
         return
     decided, failed = await _decide(shell, client, word, chosen)

@@ -32,12 +32,14 @@ LARGEST = 1_100_000
 @dataclass
 class Elsewhere:
     """Where a decision is signed. ``out``: the folder for statements that are printed; none: stdout.
-    ``signed``: statements that come back, with their signatures.
+    ``signed``: statements that come back, with their signatures. ``left``: what the pen said of starts to
+    which each decision is not signed.
     """
 
     prints: bool = False
     out: Path | None = None
     signed: tuple[tuple[DecisionStatement, str], ...] = ()
+    left: list[str] = field(default_factory=list, init=False)
     _drafts: Drafts | None = field(default=None, init=False)
 
     @classmethod
@@ -119,6 +121,18 @@ class Elsewhere:
 
         await record(shell.archive(), matching(self._drafts.statements, self.signed, shell.roots()))
         return False
+
+    def check_left(self, campaign: str) -> None:
+        """Raises CommandError where a decision is not to each start that it has to be to: a rejection."""
+        if not (left := next(filter(None, self.left), "")):
+            return
+        done = "what was printed rejects it" if self.prints else "the rejection is signed and told"
+        raise CommandError(
+            f"campaign {campaign}: {done}; but {left}",
+            ExitCode.FAILED,
+            hint="workers go by what is signed, whatever Temporal is told:"
+            f" `edgeshift pause {campaign}` stops them, where that is signed for each start",
+        )
 
     def _write(self, shell: Shell, statements: Sequence[Statement]) -> None:
         if self.out is not None:

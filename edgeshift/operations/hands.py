@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from edgeshift.authority.signing import Signer
+from edgeshift.authority.signing import OpenSSHSigner, Signer
 from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.statements import Statement
 
@@ -15,6 +15,11 @@ class Hand(Protocol):
     @property
     def key(self) -> PublicKey | None:
         """The key that signs; None where it is elsewhere."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody may have to type or touch something for each signature."""
         ...
 
     async def sign(self, statement: Statement) -> str | None:
@@ -33,6 +38,11 @@ class SignsNow:
         """The key that signs."""
         return self._signer.key
 
+    @property
+    def asks(self) -> bool:
+        """Whether ssh-keygen signs, which asks on the terminal."""
+        return isinstance(self._signer, OpenSSHSigner)
+
     async def sign(self, statement: Statement) -> str:
         """Its signature."""
         return await self._signer.sign(statement.bytes)
@@ -42,6 +52,7 @@ class Drafts:
     """Signs nothing: keeps what would be signed, to be signed elsewhere."""
 
     key = None
+    asks = False
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []

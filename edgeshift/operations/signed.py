@@ -27,12 +27,14 @@ from edgeshift.authority.statements import (
 )
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, Step, ZoneState
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.hands import Drafts, Hand, SignsNow
 from edgeshift.operations.listed import refuse_unlisted
-from edgeshift.operations.signed_to import MOST_STOPPED, own_start, refused_here, to_stop, too_many
+from edgeshift.operations.not_counted import would_not_count
+from edgeshift.operations.signed_to import MOST_STOPPED, own_start, refused_here, to_each, to_stop
 from edgeshift.stores.archive import Archive, ArchiveError
 
 STANDS = timedelta(days=366)
@@ -57,37 +59,22 @@ ROLES: Mapping[type[Statement], Role] = {
 """In which role people sign what: workers ask for the same (edgeshift/authority/door.py)."""
 
 
-def would_not_count(why: str, roots: Roots, role: Role = Role.APPROVER) -> Refused:
-    """That what somebody signs would not count, by roots that are known here; ``why``: as these say it."""
-    where = f" in the roots {roots.place}" if roots.place else " in the roots that are known here"
-    return Refused(
-        f"it would not count: {why}{where}; nothing was signed, and nothing sent",
-        f"`edgeshift keys list` shows who may do what; somebody who is {role.value} there signs it, or"
-        f" `edgeshift keys add NAME --key FILE.pub --role {role.value}` gives the role, in the roots",
-    )
-
-
-def no_key(roots: Roots, role: Role) -> Refused:
-    """That nothing would come of what somebody asks for without a key, by roots that are known here."""
-    where = f"the roots {roots.place}" if roots.place else "the roots that are known here"
-    return Refused(
-        f"there is no key to sign with, and by {where} signatures alone count; nothing was signed, and"
-        " nothing sent",
-        f"EDGESHIFT_AUTHORITY_KEY names the key of somebody who is {role.value} there (docs/authority.md,"
-        " Signing)",
-    )
-
-
 class Pen:
     """A person who signs. ``by``: their name, as the workers' roots have it. ``roots``: those that are known
     here; then what strangers have put into the archive is passed over, and each verb raises Refused, before
-    anything is signed, where they would not count the person in its role (``refuse_without``).
+    anything is signed, where they would not count the person in its role (``refuse_without``). ``tell``: says
+    something to whoever is asked for signatures, before.
     """
 
     def __init__(
-        self, signer: Signer, archive: Archive | ArchiveError, by: str, roots: Roots | None = None
+        self,
+        signer: Signer,
+        archive: Archive | ArchiveError,
+        by: str,
+        roots: Roots | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
-        self.by = by
+        self.by, self._tell = by, tell
         self._hand: Hand = SignsNow(signer)
         self._records = SignedRecords(archive)
         self._roots = roots
@@ -97,6 +84,7 @@ class Pen:
         """One whose key is elsewhere: it says what is to be signed there, and records nothing."""
         pen = cls.__new__(cls)
         pen.by, pen._hand, pen._records, pen._roots = by, hand, SignedRecords(archive), roots
+        pen._tell = None
         return pen
 
     def refuse_without(self, role: Role, *accounts: str) -> None:
@@ -149,13 +137,15 @@ class Pen:
         state: ZoneState,
         choice: Choice,
         reason: str = "",
-    ) -> None:
+    ) -> str:
         """Sign a decision on what one zone proposes by this state, which a person has seen. ``spec``: digest
-        of the campaign's specification. A rejection is to the starts of ``to_stop``.
+        of the campaign's specification. A rejection is to the starts of ``to_stop``: to which it is not, or
+        nothing.
         """
         self.refuse_without(Role.APPROVER, state.zone.account)
-        said = [
-            DecisionStatement(
+
+        def said(start: Attested) -> Sequence[Statement]:
+            one = DecisionStatement(
                 **self._with(start, DECISION_STANDS),
                 step=state.step or Step.COMMIT,
                 choice=choice,
@@ -167,9 +157,9 @@ class Pen:
                 evidence=state.evidence,
                 reason=reason,
             )
-            for start in await self._decided_on(campaign, spec, choice)
-        ]
-        await self._put(*said)
+            return [one]
+
+        return await self._put_to(await self._decided_on(campaign, spec, choice), said)
 
     async def fingerprints(
         self,
@@ -181,11 +171,13 @@ class Pen:
         fingerprints: Sequence[str],
         wave: int | None = None,
         reason: str = "",
-    ) -> None:
-        """Sign a decision on fingerprints, of one wave or of all: one signature for thousands."""
-        starts = await self._decided_on(campaign, spec, choice)
-        for first in range(0, len(fingerprints), MOST_SUBJECTS):
-            said = [
+    ) -> str:
+        """Sign a decision on fingerprints, of one wave or of all: one signature for thousands. Gives what
+        ``proposal`` does.
+        """
+
+        def said(start: Attested) -> Sequence[Statement]:
+            return [
                 DecisionStatement(
                     **self._with(start, DECISION_STANDS),
                     step=step,
@@ -195,9 +187,10 @@ class Pen:
                     wave=wave,
                     reason=reason,
                 )
-                for start in starts
+                for first in range(0, len(fingerprints), MOST_SUBJECTS)
             ]
-            await self._put(*said)
+
+        return await self._put_to(await self._decided_on(campaign, spec, choice), said)
 
     async def _decided_on(self, campaign: str, spec: str, choice: Choice) -> list[Attested]:
         """The starts that a decision is to."""
@@ -205,15 +198,15 @@ class Pen:
         start = own_start(campaign, spec, starts, self._roots)
         if choice is not Choice.REJECT:
             return [start]
-        return to_stop(start, starts, self._roots, datetime.now(UTC))[:MOST_STOPPED]
+        return to_stop(start, starts, self._roots, datetime.now(UTC))
 
     async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> str:
         """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
         its latest start. A word that stops is to the other starts of its name, too (``to_stop``).
 
         What may keep one that stops from counting, though it is signed, or nothing: others cannot be read, or
-        there are too many starts. A resume is not signed where others cannot be read. Raises ArchiveError,
-        Refused, NotBegun.
+        it is not signed for all of the starts. A resume is not signed where others cannot be read. Raises
+        ArchiveError, Refused, NotBegun.
         """
         self.refuse_without(Role.OPERATOR)
         starts = await self._starts_as_far(campaign, spec, stops=word != "resume")
@@ -232,10 +225,11 @@ class Pen:
             self._refuse_paused_for_good(campaign, words, start, number)
         # One number for all of them: each is the last word to its own service and area.
         about: dict[str, Any] = {"word": word, "number": number, "reason": reason}
-        await self._put(*(WordStatement(**self._with(one, STANDS), **about) for one in starts[:MOST_STOPPED]))
+        left = await self._put_to(starts, lambda one: [WordStatement(**self._with(one, STANDS), **about)])
         if unread is not None and word == "pause":
-            return f"a resume may count before it: what was signed until now cannot be read ({unread})"
-        return too_many(starts, self._roots)
+            why = f"a resume may count before it: what was signed until now cannot be read ({unread})"
+            return f"{why}; {left}" if left else why
+        return left
 
     def _refuse_paused_for_good(
         self, campaign: str, words: Sequence[Attested], start: Attested, number: int
@@ -333,22 +327,33 @@ class Pen:
         )
         return await self._put(statement)
 
-    async def _put(self, *statements: Statement, still: Callable[[], Awaitable[None]] | None = None) -> str:
-        """Sign and record what this person may say, as far as that is known here: all of it, or nothing where
-        one is not signed. The first one's digest.
-        """
-        for statement in statements:
-            self.refuse_without(ROLES[type(statement)])
+    async def _put(self, statement: Statement, *, still: Callable[[], Awaitable[None]] | None = None) -> str:
+        """Sign and record what this person may say, as far as that is known here; its digest."""
+        self.refuse_without(ROLES[type(statement)])
         try:
-            signed = [await self._hand.sign(statement) for statement in statements]
+            signature = await self._hand.sign(statement)
         except SigningFailed as why:
             raise Refused(f"nothing was signed, and nothing sent: {why}", why.hint) from why
         if still is not None:
             await still()
-        for statement, signature in zip(statements, signed, strict=True):
-            if signature is not None:
-                await self._records.put(statement, signature)
-        return statements[0].digest
+        if signature is not None:
+            await self._records.put(statement, signature)
+        return statement.digest
+
+    async def _put_to(
+        self, starts: Sequence[Attested], said: Callable[[Attested], Sequence[Statement]]
+    ) -> str:
+        """Sign and record what is said to each of these starts, as far as it is (``to_each``)."""
+        number = len(starts[:MOST_STOPPED])
+        if number > 1 and self._hand.asks and self._tell is not None:
+            each = "one for each service and area that has a start of this name"
+            self._tell(f"{counted(number * len(said(starts[0])), 'signature')}: {each}")
+
+        async def put(start: Attested) -> None:
+            for statement in said(start):
+                await self._put(statement)
+
+        return await to_each(starts, self._roots, put)
 
     async def has_begun(self, campaign: str) -> bool:
         """Whether the archive has a signed start of this campaign, to which a stop can be signed. Raises

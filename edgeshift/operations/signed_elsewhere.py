@@ -9,7 +9,7 @@ from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.statements import Statement, opened, sealed
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.signed import would_not_count
+from edgeshift.operations.not_counted import would_not_count
 from edgeshift.stores.archive import Archive
 
 Signed = tuple[Statement, str]

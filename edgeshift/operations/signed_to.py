@@ -1,14 +1,15 @@
-"""Which starts of a campaign's name something that people sign is to. Pure."""
+"""Which starts of a campaign's name something that people sign is to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import Attested, StartStatement, stops
 from edgeshift.model.counts import counted
-from edgeshift.operations.errors import NotBegun, StartNotKnown
+from edgeshift.operations.errors import NotBegun, Refused, StartNotKnown
+from edgeshift.stores.archive import ArchiveError
 
 MOST_STOPPED = 20
 """Starts to which one stop is signed: a name has one for each service and area. Without roots here anybody
@@ -68,6 +69,25 @@ def too_many(starts: Sequence[Attested], roots: Roots | None) -> str:
         return ""
     who = "" if roots is not None else "; EDGESHIFT_AUTHORITY_ROOTS tells which of them are a stranger's"
     return f"not for {counted(left, 'more start')} of that name, of other services or areas{who}"
+
+
+async def to_each(
+    starts: Sequence[Attested], roots: Roots | None, put: Callable[[Attested], Awaitable[None]]
+) -> str:
+    """Have something signed and recorded to one start after the other: to how many it is not, and why, or
+    nothing. Raises what ``put`` does where it is not to the first.
+    """
+    for done, start in enumerate(starts[:MOST_STOPPED]):
+        try:
+            await put(start)
+        except (Refused, ArchiveError) as why:
+            if not done:
+                raise
+            # Whoever was asked may be gone: what is signed is told, before they are asked for anything again.
+            because = why.__cause__ if isinstance(why, Refused) and why.__cause__ else why
+            others = counted(len(starts) - done, "other start")
+            return f"it is not signed for {others} of that name: {because}"
+    return too_many(starts, roots)
 
 
 def _stopped_with(said: Attested, now: datetime) -> tuple[str, ...]:

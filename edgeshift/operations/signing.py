@@ -339,14 +339,19 @@ async def examples(
 
 async def sign_by_key(
     pen: Pen | None, summary: CampaignSummary, chosen: ToSign, choice: Choice, why: str
-) -> None:
-    """Sign a decision on fingerprints with a person's key, where they have one here."""
+) -> str:
+    """Sign a decision on fingerprints with a person's key, where they have one here. What ``Pen.proposal``
+    says.
+    """
     if pen is None:
-        return
+        return ""
+    left = ""
     for step, some in chosen.by_step.items():
-        await pen.fingerprints(
+        signed = await pen.fingerprints(
             summary.name, summary.spec, choice, step=step, fingerprints=some, wave=chosen.wave, reason=why
         )
+        left = left or signed
+    return left
 
 
 async def sign_zone(

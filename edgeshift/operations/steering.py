@@ -202,8 +202,11 @@ async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen
         if not signed:
             raise
         if verb == "abort" and await _has_aborted_itself(client, name, began):
-            return Answer(text="is aborted: it found the signed word by itself, and has closed")
-        raise _closed_meanwhile(name, verb, why.text) from None
+            answer = Answer(text="is aborted: it found the signed word by itself, and has closed")
+            if unread:
+                raise NotLast(name, verb, answer, unread) from None
+            return answer
+        raise _closed_meanwhile(name, verb, why.text, unread) from None
     except OperationError as why:
         if pen is None or not signed:
             raise
@@ -254,7 +257,8 @@ async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) 
     """
     try:
         return await pen.word(name, spec, verb, reason)
-    except Refused:
+    except NotBegun:
+        # Nobody was asked for a signature yet.
         if spec is None or not await pen.has_begun(name):
             raise
         return await pen.word(name, None, verb, reason)
@@ -307,7 +311,7 @@ async def _has_aborted_itself(client: Client, name: str, since: datetime) -> boo
     return result.aborted
 
 
-def _closed_meanwhile(name: str, verb: Word, why: str) -> Refused:
+def _closed_meanwhile(name: str, verb: Word, why: str, unread: str) -> Refused:
     """That a campaign would not be told to stop, as ``why`` says, when that was signed already."""
     if verb == "abort":
         stands = "zones that are open send nothing, and no zone of this start can begin again"
@@ -315,4 +319,4 @@ def _closed_meanwhile(name: str, verb: Word, why: str) -> Refused:
     else:
         stands = "zones that are open, or begin again, send nothing until somebody resumes it"
         hint = f"`edgeshift resume {name}` ends the pause, once `edgeshift retry` or `reopen` restarts zones"
-    return Refused(f"{why}. The {verb} was signed and archived all the same: {stands}", hint)
+    return Refused(f"{why}. The {verb} was signed and archived all the same: {stands}{_unless(unread)}", hint)

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.authority.last_word import last_word
+from edgeshift.authority.last_word import is_meant, last_word
 from edgeshift.authority.loading import load_roots
 from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.signing import SigningFailed
 from edgeshift.authority.starts import start_of
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -241,6 +242,42 @@ async def test_whoever_pauses_hears_that_it_may_not_be_the_last_word(
         with pytest.raises(NotLast, match=r"is paused; .*and that is signed; but a resume may count"):
             await pause(play.client, play.spec.name, by=OPERATOR, pen=pen)
         assert (await play.summary()).state == "paused"
+
+
+@pytest.mark.embedded
+async def test_a_campaign_is_told_to_stop_where_one_signature_of_several_is_missing(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """That of another service's start. Nobody is asked once more for what is signed."""
+    asked: list[bytes] = []
+    key = key_of(OPERATOR)
+
+    class Once:
+        """A key that is touched once."""
+
+        key = key_of(OPERATOR).key
+
+        async def sign(self, message: bytes) -> str:
+            asked.append(message)
+            if len(asked) > 1:
+                raise SigningFailed("nobody touched it")
+            return await key.sign(message)
+
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play = stage.play
+        await stage.waits("a")
+        records = SignedRecords(play.archive)
+        (start,) = await records.starts(play.spec.name)
+        other = start.statement.model_copy(update={"service": "https://staging.example.com/v4"})
+        await records.put(other, await key.sign(other.bytes))
+        missing = (
+            "is paused; .*and that is signed; but it is not signed for 1 other start .*: nobody touched it"
+        )
+        with pytest.raises(NotLast, match=missing):
+            await pause(play.client, play.spec.name, by=OPERATOR, pen=Pen(Once(), play.archive, OPERATOR))
+        assert (await play.summary()).state == "paused"
+        (word,) = await records.words(play.spec.name)
+        assert is_meant(word, start) and len(asked) == 2
 
 
 @pytest.mark.embedded

@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from edgeshift import operations
-from edgeshift.cli import control
+from edgeshift.cli import control, sign_off
 from edgeshift.cli.errors import described
 from edgeshift.cli.not_all import not_all, not_steered
 from edgeshift.cli.shell import Shell
+from edgeshift.cli.signed_elsewhere import Word
 from edgeshift.cli.without_key import told_without_key
 from edgeshift.messages import Answer
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.proof import UNHEEDED, UNKNOWN, UNSIGNED
 from edgeshift.operations.steering import NotArchived, NotLast, NotSignedHere, NotSignedStop
 from edgeshift.stores.archive import ArchiveUnavailable
+from tests.journeys.cli_kit import in_process
 
 ROOTS = """\
 signers: allowed_signers
@@ -153,3 +155,17 @@ def test_what_is_paused_and_not_signed_is_counted_as_paused() -> None:
 async def test_a_campaign_of_no_signed_start_is_called_unheeded(shell: Shell) -> None:
     """Where the roots that are known ask for signatures: no sign-off is worth anything then."""
     assert await shell.note_of("autumn") == UNHEEDED
+
+
+@pytest.mark.parametrize(("left", "code"), [("not for 3 more starts", 1), ("", 0)])
+def test_a_rejection_that_leaves_starts_out_ends_with_1(
+    left: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it is told: workers go by what is signed."""
+
+    async def rejected(shell: Shell, word: Word, *what: object) -> None:
+        word.where.left.extend(["", left])
+
+    monkeypatch.setattr(sign_off, "_sign_groups", rejected)
+    ran = in_process("sign-off", "reject", "autumn", "--wave", "1", "--yes")
+    assert ran.code == code and (left in ran.err) and ("signed and told" in ran.err) is bool(left), ran
