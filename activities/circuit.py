@@ -297,9 +297,9 @@ def users_of(spec: CampaignSpec) -> dict[str, dict[str, CredentialSpec]]:
 
 
 def lacking(ways: Ways, credential: CredentialSpec) -> str:
-    """Why this worker cannot call with a credential, where it does not find its secret."""
+    """Why this worker cannot call with a credential, where it does not find its secret, or the proxy's."""
     try:
-        ways.credential(credential)
+        ways.find_all(credential)
     except SecretRefError as why:
         return str(why)
     return ""

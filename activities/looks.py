@@ -25,6 +25,7 @@ from activities.boundary import come_to, hold_of, or_server_time, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.found import OWN_COMMIT, Whose, whose_found
 from activities.change.in_force import may_be_in_force
+from activities.change.intent_records import HIDDEN
 from activities.change.own import own_in
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
@@ -54,7 +55,6 @@ from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.archive import ArchiveError
-from edgeshift.stores.documents import DocumentUnreadable
 
 SIDE_BY_SIDE = 10
 """Zones that a sweep looks at at the same time."""
@@ -245,8 +245,8 @@ class Looks:
         try:
             own = await own_in(self._connections, batch.spec, run)
             return await may_be_in_force(self._connections, target.zone, batch.area, own)
-        except DocumentUnreadable:
-            # It may stand for what is.
+        except HIDDEN:
+            # It may stand for what is, or hide it.
             return True
 
     async def _as_shown(

@@ -10,6 +10,7 @@ from temporalio import activity
 from activities.boundary import refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.earlier import committed_at, has_changed
+from activities.change.intent_records import HIDDEN
 from activities.change.intents import commit_may_show
 from activities.change.own import own_in
 from activities.connections import Connections
@@ -18,7 +19,7 @@ from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import CLAIMS, ENDS, UNTOUCHED, Area, Target, Zone, ZoneOutcome
 from edgeshift.service_api import ServiceError
-from edgeshift.stores.documents import DocumentUnreadable
+from edgeshift.stores.archive import ArchiveError
 
 PAUSES = (0.5, 2.0)
 """Seconds before a target is read again that could not be read."""
@@ -47,7 +48,7 @@ async def standing_of(
                 activity.logger.info("reading %s again: %s", target.zone.name, failure)
                 await connections.clock.sleep(pause)
         return await part.standing(client, spec, target.zone, urgent=urgent)
-    except DocumentUnreadable as damaged:
+    except HIDDEN as damaged:
         # It may stand for what was sent, and for what of it stands.
         return ZoneOutcome.UNKNOWN, _not_known(damaged)
 
@@ -108,7 +109,7 @@ async def _is_last(
     try:
         own = await own_in(connections, spec_digest, run)
         last = await committed_at(connections, zone, area, own, or_undone=or_undone)
-    except DocumentUnreadable:
+    except HIDDEN:
         return False
     # Results are told to the second.
     return last is None or result.issued >= last.replace(microsecond=0)
@@ -137,7 +138,7 @@ async def where_undone(
     try:
         own = await own_in(connections, spec_digest, run)
         changed = await has_changed(connections, target.zone, spec.area, own, attempt)
-    except DocumentUnreadable:
+    except HIDDEN:
         return ZoneOutcome.UNKNOWN
     return told if changed else ZoneOutcome.FAILED
 
@@ -170,12 +171,12 @@ async def settled_by(
 
 async def may_show(connections: Connections, zone: Zone, area: Area, limit: timedelta) -> tuple[bool, str]:
     """Whether a change of the zone was sent that may still come to show, or may be in force unseen; and
-    which record cannot be read, where one cannot: it may stand for what was sent. ``limit``: how long a
+    why nobody can tell, where a record cannot be read, or too many are there. ``limit``: how long a
     change may take to show. Raises ArchiveError.
     """
     try:
         return await commit_may_show(connections, zone, area, limit, answered=True), ""
-    except DocumentUnreadable as damaged:
+    except HIDDEN as damaged:
         return True, _not_known(damaged)
 
 
@@ -183,7 +184,7 @@ def _limit(spec: CampaignSpec, settles_in: timedelta) -> timedelta:
     return max(settles_in, zone_policy(spec).migration_limit)
 
 
-def _not_known(damaged: DocumentUnreadable) -> str:
+def _not_known(damaged: ArchiveError) -> str:
     return f"not known what was sent: {damaged}"[:200]
 
 

@@ -52,6 +52,11 @@ class Ways:
         secret, email = SecretRef(said.key).resolve(), said_or_kept(said.email)
         return Credential(key=secret, email=email, named=said.reference)
 
+    def find_all(self, said: CredentialSpec) -> None:
+        """Raises SecretRefError where something is not found that a call with this credential needs."""
+        self.credential(said)
+        said_or_kept(self._spec.service.proxy)
+
     def client(
         self, known: Credential, pacer: Pacer, *, assumed_block: timedelta | None = None
     ) -> ServiceClient:

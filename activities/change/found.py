@@ -8,12 +8,11 @@ from enum import Enum, auto
 
 from temporalio import activity
 
-from activities.change.intent_records import SentBefore, intents_of, is_effective
+from activities.change.intent_records import HIDDEN, SentBefore, intents_of, is_effective
 from activities.change.own import Own, own_in, own_of
 from activities.connections import Connections
 from edgeshift.messages import Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome
-from edgeshift.stores.documents import DocumentUnreadable
 
 OWN_COMMIT = "migrated, by a commit of this campaign's that is on record"
 
@@ -52,7 +51,7 @@ async def whose_is(connections: Connections, zone: Zone, area: Area, own: Own, a
             sure = sure and sent.proven
             if sent.proven and sent.record.step in _CHANGES and await is_effective(connections, sent.key):
                 found.append(sent)
-    except DocumentUnreadable:
+    except HIDDEN:
         return Whose.MAY_BE_OWN
     if any(own.names(sent.record) and sent.record.attempt == attempt for sent in found):
         return Whose.OWN

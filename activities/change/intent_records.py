@@ -36,6 +36,11 @@ AHEAD = timedelta(days=1)
 UNREADABLE = "unreadable"
 """The step of an intent of which nothing can be read."""
 
+HIDDEN = (DocumentUnreadable, Flooded)
+"""What ``intents_of`` raises where the records of one target may hide what was sent to it, also when they are
+asked for again. Whoever looks at many targets takes that for unknown: one holds none of the others up.
+"""
+
 BY_HAND_AFTER = timedelta(days=1)
 """How long after an intent was stored that cannot be read a person's word counts that nothing came of it: no
 change takes so long to show.

@@ -156,7 +156,9 @@ class WafWork(AreaWork):
             lambda found: (*told(found.raw), found.new_waf_status),
         )
         migrated, state = told(status.raw)
-        if not migrated and not await has_stopped(client, zone, status.raw):
+        if not migrated and not await twice(
+            "waf.packages.list", lambda: has_stopped(client, zone, status.raw, urgent=urgent)
+        ):
             return None, f"the service shows {state[:30]}"
         limit = spec.commit.migration_limit
         campaign = campaign_id(spec.name)

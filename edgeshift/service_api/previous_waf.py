@@ -28,10 +28,10 @@ class PreviousWafCalls(Caller):
         call = Call("firewall.rules.list", "GET", f"{_zone(zone_id)}/firewall/rules")
         return await self._pages(call, FirewallRule, per_page=100, urgent=urgent)
 
-    async def waf_packages(self, zone_id: str) -> list[WafPackage]:
+    async def waf_packages(self, zone_id: str, *, urgent: bool = False) -> list[WafPackage]:
         """The packages of the previous managed rules."""
         call = Call("waf.packages.list", "GET", f"{_zone(zone_id)}/firewall/waf/packages")
-        return await self._pages(call, WafPackage, per_page=100)
+        return await self._pages(call, WafPackage, per_page=100, urgent=urgent)
 
     async def waf_groups(self, zone_id: str, package_id: str) -> list[WafGroup]:
         """The groups of a package."""

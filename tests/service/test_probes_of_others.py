@@ -17,6 +17,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.circuit import HeldCallActivities, HeldHere
 from activities.connections import Connections
+from activities.ways import Ways
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import AwaitService
 from edgeshift.model.failures import PERMANENT
@@ -137,6 +138,24 @@ async def test_a_worker_without_the_secret_leaves_the_wait_to_another(
         await play.once(hold, apart=apart)
         assert play.calls.turns == 1 and (await play.calls.standing(play.user)).holds == ()
         assert [one["status"] for one in await call.journal(call="zones.list")] == [200]
+
+
+async def test_a_worker_without_the_secret_of_its_proxy_leaves_the_wait_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could make no probe by it."""
+    for name in ("FIRST_TOKEN", "SECOND_TOKEN"):
+        monkeypatch.setenv(name, FLEET.credentials[0].value)
+    monkeypatch.delenv("ITS_PROXY", raising=False)
+    async with waiting(tmp_path) as (play, _):
+        said = (await play.connections.spec(play.spec)).model_dump(mode="json")
+        said["service"]["proxy"] = "env:ITS_PROXY"
+        play.spec = await put_json(play.connections.archive, said)
+        # As where the roots list the proxy.
+        monkeypatch.setattr(play.connections, "ways", lambda spec: Ways(spec, lambda _: None))
+        with pytest.raises(ApplicationError, match="ITS_PROXY") as raised:
+            await play.once(play.hold(Trouble.REFUSED))
+        assert raised.value.type == "WorkerLacks" and play.calls.turns == 0
 
 
 async def test_an_outage_is_probed_with_whichever_secret_the_worker_has(

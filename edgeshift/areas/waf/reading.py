@@ -85,7 +85,8 @@ def assess(reading: Reading, profile: ServiceProfile) -> Assessment:
         return found(Verdict.BLOCKED, Reason(code=code, **known), causes=(code,))
 
     if is_past(reading):
-        new = str((reading.status or {}).get("new_waf_status"))[:30]
+        new = (reading.status or {}).get("new_waf_status")
+        new = new[:30] if isinstance(new, str) and new else "not told"
         state = "" if new == "enabled" else new
         return found(Verdict.ALREADY_MIGRATED, Reason(code=ReasonCode.ALREADY_MIGRATED, state=state))
     facts |= {"losses": losses(reading), "warnings": warnings(reading)}
