@@ -93,7 +93,7 @@ async def test_a_probe_is_made_when_it_is_due_by_the_server(
         ),
         time_scale=1.0,
     )
-    ways = SimpleNamespace(credential=lambda _: None)
+    ways = SimpleNamespace(find_all=lambda _: None)
     connections: Any = SimpleNamespace(clock=worker, ways=lambda _: ways)
     waiting = HeldCallActivities(connections, calls)
     probed: list[float] = []
