@@ -86,19 +86,19 @@ async def intents_of(
     """
     records, place = connections.records, intents_at(zone, area)
 
-    async def look(key: str) -> SentBefore | ArchiveError | None:
+    async def look(key: str) -> SentBefore | None:
         try:
             found = await records.find(Intent, key, forgiving=forgiving)
         except DocumentUnreadable as failure:
             try:
                 if await _put_right(connections, key):
                     return None
-            except DocumentUnreadable as beside_it:
+            except DocumentUnreadable:
                 # Whoever has looked, and says so in a wrong form, is told.
                 if not damaged:
-                    return beside_it
+                    raise
             if not damaged or not await records.is_unsigned(key):
-                return failure
+                raise failure from None
             nobodys = Intent(step=UNREADABLE, campaign="", at=now_of(connections))
             return SentBefore(key, await as_stored(connections, key, nobodys), proven=False)
         if found is None:
@@ -112,19 +112,13 @@ async def intents_of(
             return None
         return SentBefore(key, await dated(connections, key, found.record))
 
-    async def look_or_why(key: str) -> SentBefore | ArchiveError | None:
-        try:
-            return await look(key)
-        except ArchiveError as failure:
-            return failure
-
     if damaged:
         keys = [key async for key in records.keys(place)]
     elif (few := await records.keys_unless_flooded(place)) is not None:
         keys = few
     else:
         raise Flooded(f"more than {MOST:,} records at {place}: nothing is committed beside them")
-    async for _, sent in side_by_side(keys, look_or_why):
+    async for _, sent in side_by_side(keys, look):
         if isinstance(sent, ArchiveError):
             raise sent
         if sent is not None:

@@ -57,13 +57,20 @@ class Found(Generic[Model]):
 
 async def side_by_side(
     keys: Sequence[str], look: Callable[[str], Awaitable[Looked]]
-) -> AsyncIterator[tuple[str, Looked]]:
-    """What a look at each of many records gives, in their order; some are looked at side by side, since an
-    archive far away takes its time for each.
+) -> AsyncIterator[tuple[str, Looked | ArchiveError]]:
+    """What a look at each of many records gives, in their order, or why it cannot be had; some are looked at
+    side by side, since an archive far away takes its time for each.
     """
+
+    async def look_or_why(key: str) -> Looked | ArchiveError:
+        try:
+            return await look(key)
+        except ArchiveError as failure:
+            return failure
+
     for first in range(0, len(keys), SIDE_BY_SIDE):
         some = keys[first : first + SIDE_BY_SIDE]
-        for key, found in zip(some, await asyncio.gather(*map(look, some)), strict=True):
+        for key, found in zip(some, await asyncio.gather(*map(look_or_why, some)), strict=True):
             yield key, found
 
 
@@ -147,11 +154,8 @@ class WorkerRecords:
         Raises ArchiveError where they cannot be listed.
         """
 
-        async def look(key: str) -> Found[Model] | ArchiveError | None:
-            try:
-                return await self.find(model, key, forgiving=True)
-            except ArchiveError as failure:
-                return failure
+        async def look(key: str) -> Found[Model] | None:
+            return await self.find(model, key, forgiving=True)
 
         keys = await self.keys_unless_flooded(prefix)
         flooded = keys is None
