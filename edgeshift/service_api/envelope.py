@@ -208,11 +208,16 @@ def refusal(call: Call, received: Received, document: Any, *, secrets: tuple[str
         secrets=secrets,
     )
     if isinstance(error, RateLimited):
-        asked = retry_after(received)
-        error.outright = asked is not None
-        error.retry_after = limit_resets(received) if asked is None else asked
+        wait_told(error, received)
         error.blocked = BLOCKED in codes
     return error
+
+
+def wait_told(refused: RateLimited, received: Received) -> None:
+    """Have a refusal by the rate limit say how long to wait, as far as the answer's headers do."""
+    asked = retry_after(received)
+    refused.outright = asked is not None
+    refused.retry_after = limit_resets(received) if asked is None else asked
 
 
 def said(document: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:

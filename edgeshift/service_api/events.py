@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from edgeshift.service_api.caller import Caller
-from edgeshift.service_api.envelope import limit_resets, refusal, retry_after, said, understood_not
+from edgeshift.service_api.envelope import refusal, said, understood_not, wait_told
 from edgeshift.service_api.errors import QueryFailed, RateLimited
 from edgeshift.service_api.identifiers import hex_id
 from edgeshift.service_api.models import SecurityEvent
@@ -222,9 +222,7 @@ class EventCalls(Caller):
                 secrets=self._secrets,
             )
             if isinstance(failure, RateLimited):
-                asked = retry_after(received)
-                failure.outright = asked is not None
-                failure.retry_after = limit_resets(received) if asked is None else asked
+                wait_told(failure, received)
                 failure.credential = self._credential
                 self._no_room_after(failure)
             raise failure
