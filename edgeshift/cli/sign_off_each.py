@@ -37,24 +37,11 @@ FEW = 5
 
 async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json: bool) -> None:
     """Print why zones wait for a sign-off of their own, and how many for what."""
-    from edgeshift.operations.apart import alike, zones_apart
+    from edgeshift.operations.apart import alike
 
     async with shell.temporal() as client:
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
-        others: list[NotThatZone] = []
-        with _looking(shell) as heard:
-            zones, total = await zones_apart(
-                client,
-                archive,
-                summary.area,
-                targets,
-                campaign,
-                wave=_index(wave),
-                heard=heard,
-                roots=shell.readable_roots,
-                otherwise=others.append,
-            )
-    _tell_others(shell, others)
+        zones, total, others = await _zones_apart(shell, client, archive, summary, targets, wave)
     groups = alike(zones)
     if as_json:
         shell.print_json(
@@ -71,7 +58,7 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
         names = ", ".join(one.found.name for one in group.zones[:FEW])
         more = f" and {len(group.zones) - FEW:,} more" if len(group.zones) > FEW else ""
         shell.tell(f"{names}{more}")
-    if total > len(zones) + len(others):
+    if total > len(zones) + others:
         shell.tell(f"These are the first {len(zones):,} of {total:,} zones.", indent=0, style="yellow")
     # An approval is offered of no zone whose evidence failed.
     offered = next((group for group in groups if not _failed(group)), None)
@@ -82,6 +69,36 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
     shell.console.print(
         f"  {command('sign-off', choice, campaign, '--cause', key)}", markup=False, soft_wrap=True
     )
+
+
+async def _zones_apart(
+    shell: Shell,
+    client: Client,
+    archive: Archive,
+    summary: CampaignSummary,
+    targets: Sequence[Target],
+    wave: int | None,
+) -> tuple[list[Apart], int, int]:
+    """The zones that wait for a sign-off of their own, how many there are in all, and how many of those that
+    were looked at are left out, since another answers for them: these are told.
+    """
+    from edgeshift.operations.apart import zones_apart
+
+    others: list[NotThatZone] = []
+    with _looking(shell) as heard:
+        found, total = await zones_apart(
+            client,
+            archive,
+            summary.area,
+            targets,
+            summary.name,
+            wave=_index(wave),
+            heard=heard,
+            roots=shell.readable_roots,
+            otherwise=others.append,
+        )
+    _tell_others(shell, others)
+    return found, total, len(others)
 
 
 def _tell_others(shell: Shell, others: Sequence[NotThatZone]) -> None:
@@ -105,24 +122,11 @@ async def sign_cause(
     CommandError where one of them could not be decided on; the others are.
     """
     from edgeshift import operations
-    from edgeshift.operations.apart import of_cause, zones_apart
+    from edgeshift.operations.apart import of_cause
 
     async with shell.temporal(writes=True) as client:
         summary, archive, targets = await _campaign(shell, client, campaign, wave)
-        others: list[NotThatZone] = []
-        with _looking(shell) as heard:
-            there, _ = await zones_apart(
-                client,
-                archive,
-                summary.area,
-                targets,
-                campaign,
-                wave=_index(wave),
-                heard=heard,
-                roots=shell.readable_roots,
-                otherwise=others.append,
-            )
-        _tell_others(shell, others)
+        there, _, _ = await _zones_apart(shell, client, archive, summary, targets, wave)
         chosen = of_cause(there, cause, campaign)
         out = {one.index for one in operations.pick_zones(targets, leave_out, campaign, summary.area)}
         _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
