@@ -9,10 +9,9 @@ from pydantic import BaseModel
 
 from edgeshift.areas import area_of
 from edgeshift.authority.roots import Roots
-from edgeshift.authority.worker_records import refused
 from edgeshift.messages import Step, ZoneState
 from edgeshift.model.fleet import Area
-from edgeshift.operations.listed import NO_FUTURE
+from edgeshift.operations.recorded import not_recorded, not_recorded_beside
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import gathered_key, snapshot_key
 
@@ -29,7 +28,8 @@ async def unrecorded(
     """
     if roots is None or not roots.signed:
         return None
-    if state.snapshot and (why := await _not_taken(archive, state, area, roots.forgiving)):
+    taken = snapshot_key(state.zone, area, state.snapshot)
+    if state.snapshot and (why := await not_recorded_beside(archive, taken, roots.forgiving)):
         return f"of its snapshot {state.snapshot[:12]}, {why}"
     if evidence is None:
         return None
@@ -40,26 +40,9 @@ async def unrecorded(
     # That of the window before is shown with it.
     for digest in (state.evidence, str(getattr(evidence, "earlier", ""))):
         key = gathered_key(state.zone, digest)
-        if digest and (why := await _refused(archive, key, roots)):
+        if digest and (why := await not_recorded(archive, key, roots)):
             return f"of its evidence {digest[:12]}, {why}"
     commits = (state.step or Step.COMMIT) is Step.COMMIT
     if commits and again.of is not None and again.of(evidence) != (state.zone.id, state.digest):
         return f"its evidence {state.evidence[:12]} is of another zone or proposal"
     return None
-
-
-async def _not_taken(archive: Archive, state: ZoneState, area: Area, roots: Roots) -> str | None:
-    """Why no worker has recorded that it took the snapshot of a state; None where one has."""
-    key = snapshot_key(state.zone, area, state.snapshot)
-    if (why := await _refused(archive, key, roots)) is None:
-        return None
-    # Beside a record that does not count, there is another (activities/snapshots.py).
-    async for name in archive.list(key.rpartition("/")[0]):
-        if name.startswith(f"{key}-") and await _refused(archive, name, roots) is None:
-            return None
-    return why
-
-
-async def _refused(archive: Archive, key: str, roots: Roots) -> str | None:
-    data = await archive.get_named(key)
-    return "no worker has recorded it" if data is None else refused(key, data, roots, NO_FUTURE)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from edgeshift.authority.roots import Roots
-from edgeshift.authority.worker_records import refused
 from edgeshift.operations.errors import Refused
+from edgeshift.operations.recorded import not_recorded_beside
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, get_list, listed_key
-
-NO_FUTURE = datetime.max.replace(tzinfo=UTC)
-"""Workers judge by the server's clock whether a record is from the future; the one here may be behind."""
 
 
 async def refuse_unlisted(archive: Archive, spec: str, targets: str, roots: Roots | None) -> None:
@@ -20,20 +15,8 @@ async def refuse_unlisted(archive: Archive, spec: str, targets: str, roots: Root
     by the start. Raises ArchiveError.
     """
     key = listed_key(spec, await get_list(archive, FrozenTargets, targets))
-
-    async def refuses(name: str) -> str | None:
-        data = await archive.get_named(name)
-        if data is None:
-            return "there is none"
-        if roots is None or not roots.signed:
-            return None
-        return refused(name, data, roots, NO_FUTURE)
-
-    if (why := await refuses(key)) is None:
+    if (why := await not_recorded_beside(archive, key, roots)) is None:
         return
-    async for name in archive.list(key.rpartition("/")[0]):
-        if name.startswith(f"{key}-") and await refuses(name) is None:
-            return
     if await archive.get_named(key) is None:
         raise Refused(
             "no worker has recorded that it made this list of targets of what the service lists;"
