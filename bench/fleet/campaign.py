@@ -28,19 +28,17 @@ from bench.fleet.zones import fleet_of, plans_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult
 from edgeshift.model.fleet import campaign_id
-from edgeshift.operations import assess, planned, pollers, start_campaign, store_spec
+from edgeshift.operations import assess, planned, start_campaign, store_spec
 from edgeshift.operations.signed import Pen
 from edgeshift.rate_limit.terms import MOST_REQUESTS
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.service import load_journal
-from edgeshift.testbed.stack import Stack, stack
+from edgeshift.testbed.stack import Stack, serving, stack
 
 REQUESTS, PER = 1200, 300.0
 """The limit of a user: so many calls in so many seconds, before the time scale (docs/service.md §8)."""
-
-WORKERS_WITHIN = 120.0
 
 FIGURES = "figures.json"
 """What was counted of a campaign before its rules were checked, in its folder."""
@@ -270,8 +268,5 @@ def _asking(course: Course, running: Stack, spec: CampaignSpec) -> Asking:
 
 async def until_served(client: Client) -> None:
     """Return once a worker is there. Raises RuntimeError."""
-    limit = time.monotonic() + WORKERS_WITHIN
-    while not await pollers(client):
-        if time.monotonic() > limit:
-            raise RuntimeError(f"no worker came within {WORKERS_WITHIN:g} s")
-        await asyncio.sleep(0.5)
+    if not await serving.until_served(client):
+        raise RuntimeError(f"no worker came within {serving.SERVED_WITHIN:g} s")

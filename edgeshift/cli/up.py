@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +24,7 @@ DEFAULT_ZONES = 120
 LOGS = 0.5
 """The share of Enterprise zones of a generated fleet that have log jobs, so that log-fields has zones too."""
 
-POLLED_WITHIN = 60.0
+SERVED_WITHIN = 60.0
 """Seconds after which `up` goes on without having seen a worker."""
 
 
@@ -104,36 +103,20 @@ async def _present(shell: Shell, stop: asyncio.Event, running: Stack) -> None:
     """Say where everything is once it can be used, or that it cannot yet."""
     from rich.text import Text
 
-    polled = await _until_polled(stop, running)
+    from edgeshift.runtime.settings import TemporalSettings
+    from edgeshift.runtime.temporal import connect
+    from edgeshift.testbed.stack.serving import until_served
+
+    client = await connect(TemporalSettings(address=running.address, namespace=running.namespace))
+    served = await until_served(client, SERVED_WITHIN, stop.is_set)
     if shell.as_json:
         shell.print_json(_as_json(running))
     else:
         _introduce(shell, running)
-    if not polled and not stop.is_set():
+    if not served and not stop.is_set():
         text = "no worker serves every task queue yet; campaigns wait until one does"
         warning = Text.assemble(("warning: ", "yellow"), f"{text} (logs: {running.places.logs})")
         shell.errors.print(warning, soft_wrap=True)
-
-
-async def _until_polled(stop: asyncio.Event, running: Stack) -> bool:
-    """Wait until every task queue is polled, so that whoever types the next command is not told that no
-    worker is there; for so long at most, since a worker that does not start is started again meanwhile.
-    Whether they are.
-    """
-    from temporalio.service import RPCError
-
-    from edgeshift.runtime.queues import Queue
-    from edgeshift.runtime.settings import TemporalSettings
-    from edgeshift.runtime.temporal import connect, polling
-
-    client = await connect(TemporalSettings(address=running.address, namespace=running.namespace))
-    limit = asyncio.get_running_loop().time() + POLLED_WITHIN
-    while not stop.is_set() and asyncio.get_running_loop().time() < limit:
-        with contextlib.suppress(RPCError):
-            if all([await polling(client, queue) for queue in Queue]):
-                return True
-        await asyncio.sleep(0.2)
-    return False
 
 
 def _moment(text: str | None) -> datetime | None:

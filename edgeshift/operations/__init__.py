@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         waiting_zone,
     )
     from edgeshift.operations.steering import NotTold, ToldAlone, abort, pause, resume, stop_untold
-    from edgeshift.operations.waits import pollers
     from edgeshift.operations.zones import (
         FoundZone,
         frozen_targets,
@@ -101,7 +100,6 @@ __all__ = [
     "pick_zone",
     "pick_zones",
     "planned",
-    "pollers",
     "preview_of",
     "read_again",
     "refuse_if_started",
@@ -166,7 +164,6 @@ _NAMES = {
         "waiting_zone",
     ),
     "steering": ("NotTold", "ToldAlone", "abort", "pause", "resume", "stop_untold"),
-    "waits": ("pollers",),
     "zones": (
         "FoundZone",
         "frozen_targets",

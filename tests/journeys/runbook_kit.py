@@ -36,6 +36,7 @@ from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_file import load_fleet
 from edgeshift.testbed.stack import Stack, stack
+from edgeshift.testbed.stack.serving import until_served
 from tests.journeys.cli_kit import CLI, POLICY, Ran
 from tests.kit.stack_file import without_rehearsed
 from tests.runbook import ENTRIES, commands_of
@@ -245,13 +246,10 @@ class Desk:
     def until_polled(self) -> None:
         """Wait until the stack's worker is there, which takes a while on a busy machine."""
 
-        async def polled() -> list[str]:
-            return await operations.pollers(await self.client())
+        async def served() -> bool:
+            return await until_served(await self.client(), 100.0)
 
-        limit = time.monotonic() + 180
-        while not self.wait(polled()):
-            assert time.monotonic() < limit, "no worker"
-            time.sleep(0.3)
+        assert self.wait(served()), "no worker"
 
     def zone_id(self, name: str) -> str:
         """A zone's identifier."""

@@ -17,7 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from edgeshift.cli.up import _until_polled
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.invariants.service import load_journal
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
 from edgeshift.testbed.stack import (
@@ -30,6 +31,7 @@ from edgeshift.testbed.stack import (
 )
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import credential_specs
+from edgeshift.testbed.stack.serving import until_served
 from tests.kit.processes import children, until_gone
 from tests.kit.stack_file import read_stack_file
 
@@ -119,7 +121,8 @@ async def test_a_stack_is_served_whatever_temporal_is_exported(
     for name, value in {"ENV": "staging", "TEMPORAL_TLS": "true", "WORKER_QUEUES": "changes"}.items():
         monkeypatch.setenv(f"EDGESHIFT_{name}", value)
     async with stack(tmp_path, fleet=small_fleet(), workers=1) as running:
-        assert await _until_polled(asyncio.Event(), running)
+        settings = TemporalSettings(address=running.address, namespace=running.namespace)
+        assert await until_served(await connect(settings))
 
 
 async def until_another(child: Child, before: int | None) -> None:

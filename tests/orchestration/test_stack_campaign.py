@@ -31,6 +31,7 @@ from edgeshift.testbed.demo.parts import PARTS
 from edgeshift.testbed.demo.verdict import gather, judge
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.testbed.stack import Stack, stack
+from edgeshift.testbed.stack.serving import until_served
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack, pytest.mark.long]
 
@@ -84,6 +85,7 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
     async with stack(tmp_path, fleet=fleet(), time_scale=SCALE) as first:
         await first.control.send("PUT", "options", {"migration_seconds": 3600, "visibility_seconds": 3600})
         client = await client_of(first)
+        assert await until_served(client)
         archive = Archive(first.archive)
         pen = Pen(first.keyring.signer("olga"), archive, "olga")
         start = await start_campaign(client, archive, spec(first), by="olga", pen=pen)

@@ -12,6 +12,7 @@ import pytest
 
 from edgeshift.cli.up import _introduce, _present
 from edgeshift.runtime import temporal
+from edgeshift.testbed.stack import serving
 from edgeshift.testbed.stack.running import Stack
 from edgeshift.views.console import SafeConsole
 from tests.rules.test_proposal_screens import shell_of
@@ -73,8 +74,8 @@ async def test_up_says_so_where_no_worker_polls(
         return [1] if polls else []
 
     monkeypatch.setattr(temporal, "connect", connected)
-    monkeypatch.setattr(temporal, "polling", polling)
-    monkeypatch.setattr("edgeshift.cli.up.POLLED_WITHIN", 0.3)
+    monkeypatch.setattr(serving, "polling", polling)
+    monkeypatch.setattr("edgeshift.cli.up.SERVED_WITHIN", 0.3)
     shell = shell_of(80)
     shell.as_json, shell.quiet, errors = as_json, True, io.StringIO()
     shell.errors = SafeConsole(file=errors)

@@ -11,11 +11,9 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
-from temporalio.client import Client
 
 from edgeshift.authority.loading import load_roots
 from edgeshift.model.fleet import named_for
-from edgeshift.operations import pollers
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
@@ -32,11 +30,10 @@ from edgeshift.testbed.demo.show import (
 )
 from edgeshift.testbed.demo.verdict import gather, judge
 from edgeshift.testbed.stack import Stack, StackError, stack
+from edgeshift.testbed.stack.serving import SERVED_WITHIN, until_served
 from edgeshift.testbed.temporal_server.binaries import temporal_cli
 from edgeshift.views.console import SafeConsole
 from edgeshift.views.report_file import write_report
-
-WORKER_WITHIN = 120.0
 
 STATE = "demo-state"
 """The folder, below ``out``, in which the demo's stack keeps its state."""
@@ -116,7 +113,10 @@ async def _run(
     edge = f"; the edge of all zones at {running.edge}, by Host header" if part.edge else ""
     pages = f", its pages at {running.ui}" if running.ui else ""
     teller.say(f"Temporal at {running.address}{pages}; faults are on: {len(arranged.faults)}{edge}")
-    await _until_served(client, running)
+    if not await until_served(client):
+        raise StackError(
+            f"no worker came within {SERVED_WITHIN:g} s", f"see the logs in {running.places.logs}"
+        )
     played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
     report = out / f"{specs[0].name}-report.html"
     await write_report(client, archive, specs[0].name, report, roots=load_roots(running.keyring.roots))
@@ -142,17 +142,6 @@ async def _run(
     console.print(Text(f"result    {out / part.result}"), soft_wrap=True)
     console.print(Text(f"took      {found['seconds']:.0f} s, {found['calls']:,} calls of the service"))
     return not missing and not any(check.violations for check in checks)
-
-
-async def _until_served(client: Client, running: Stack) -> None:
-    """Return once a worker is there, which on a busy machine takes a while. Raises StackError."""
-    limit = time.monotonic() + WORKER_WITHIN
-    while not await pollers(client):
-        if time.monotonic() > limit:
-            raise StackError(
-                f"no worker came within {WORKER_WITHIN:g} s", f"see the logs in {running.places.logs}"
-            )
-        await asyncio.sleep(0.5)
 
 
 def _remove(tickets: Path) -> None:
