@@ -93,18 +93,14 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
     if not is_named(permit):
         return Fixed.MAY_BE_SENT
     key = intent_key(zone, batch.area, permit.name)
-    many = await _has_many(connections, zone, batch.area)
-    record = Intent(
-        step=GIVEN_UP,
-        campaign=batch.campaign,
-        run=batch.origin,
-        at=connections.clock.now(),
-        permit=permit.name,
-    )
-    if not many and await connections.records.create(key, record):
-        return Fixed.GIVEN_UP
     try:
+        # Most of many zones at work have sent theirs: a record that is there is read at once, which costs
+        # less than to find that it cannot be created.
         found = await connections.records.find(Intent, key)
+        if found is None:
+            if await _gives_up(connections, batch, zone, permit):
+                return Fixed.GIVEN_UP
+            found = await connections.records.find(Intent, key)
     except DocumentUnreadable:
         return Fixed.MAY_BE_SENT
     if found is None:
@@ -117,6 +113,22 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
         return Fixed.GIVEN_UP
     over = activity.info().started_time >= there.at + batch.over_after or await is_answered(connections, key)
     return Fixed.OVER if over else Fixed.MAY_BE_SENT
+
+
+async def _gives_up(connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit) -> bool:
+    """Create the record that keeps anything from being sent under the permit; False where there is one, or
+    there are too many at its target.
+    """
+    record = Intent(
+        step=GIVEN_UP,
+        campaign=batch.campaign,
+        run=batch.origin,
+        at=connections.clock.now(),
+        permit=permit.name,
+    )
+    if await _has_many(connections, zone, batch.area):
+        return False
+    return await connections.records.create(intent_key(zone, batch.area, permit.name), record)
 
 
 async def _has_many(connections: Connections, zone: Zone, area: Area) -> bool:
