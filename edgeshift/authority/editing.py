@@ -37,7 +37,8 @@ class RootsEditor:
 
     def add(self, name: str, key: PublicKey, roles: Sequence[str], accounts: Sequence[str] = ()) -> bool:
         """Let a person sign with a key; further roles and accounts are added to those they have. False where
-        all of it was so already. Raises NotAdded, RootsError.
+        all of it was so already. Raises NotAdded, also for an account where they have all of them, since that
+        would take the others away; RootsError.
         """
         with held(self._path.parent):
             roots = load_roots(self._path)
@@ -45,6 +46,9 @@ class RootsEditor:
             if known is None and not roles:
                 some = ", ".join(role.value for role in Role)
                 raise NotAdded(f"{name} has no role yet: give one or more of {some}")
+            if accounts and known is not None and not known.accounts:
+                said = "to let them decide on some alone, write these into the roots file"
+                raise NotAdded(f"{name} has all accounts: {said}")
             owners = sorted({n for a in roots.signers.keys if a.key.blob == key.blob for n in a.names})
             if others := [owner for owner in owners if owner != name]:
                 raise NotAdded(f"key {key.id} is {others[0]}'s already: each person has a key of their own")

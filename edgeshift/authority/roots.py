@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from edgeshift.authority.signers import AllowedKey, Signers
 from edgeshift.authority.sshsig import PublicKey
@@ -19,6 +19,7 @@ from edgeshift.campaign_file.parts import DIRECT
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import canonical_bytes, sha256
 from edgeshift.model.sign_off import SignOffPolicy, person
+from edgeshift.model.zone_names import is_identifier
 
 SKEW_AHEAD = timedelta(minutes=5)
 """How far a signer's clock may be ahead."""
@@ -70,13 +71,20 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
+def _account(name: str) -> str:
+    if not is_identifier(name):
+        # Whoever is limited to an account that there is not counts for no zone, and is told so by nobody.
+        raise ValueError(f"{name!r} is no account's identifier, which is 32 digits and letters from a to f")
+    return name
+
+
 class PersonRoot(_Part):
     """A person. ``accounts``: identifiers of the only accounts whose zones they decide on, and begin again;
     none: of any.
     """
 
     roles: frozenset[Role] = Field(min_length=1)
-    accounts: tuple[str, ...] = ()
+    accounts: tuple[Annotated[str, AfterValidator(_account)], ...] = ()
 
 
 class LeastPolicy(_Part):

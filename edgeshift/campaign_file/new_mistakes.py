@@ -33,6 +33,7 @@ def new_mistakes(spec: CampaignSpec) -> Mistakes:
     yield from _of_users(spec)
     yield from CAMPAIGN_FILE.of(spec.area).new_mistakes(spec)
     yield from _of_waves(spec)
+    yield from _of_tickets(spec)
     yield from _out_of_bounds(spec)
 
 
@@ -85,6 +86,15 @@ def _of_waves(spec: CampaignSpec) -> Mistakes:
                 f"{name!r} is what wave {n}, which has no name, is called; name that one",
             )
         seen.setdefault(name, place)
+
+
+def _of_tickets(spec: CampaignSpec) -> Mistakes:
+    """What is a webhook's, without one: tickets would go to a folder on each worker, and nobody be told."""
+    tickets = spec.tickets
+    if tickets.webhook is None:
+        for name in ("secret", "proxy", "ca_file"):
+            if getattr(tickets, name) is not None:
+                yield ("tickets", name), "means nothing without tickets.webhook; give that, or remove this"
 
 
 def _out_of_bounds(spec: CampaignSpec) -> Mistakes:

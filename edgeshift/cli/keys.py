@@ -14,6 +14,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, writing
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
+from edgeshift.model.zone_names import is_identifier
 
 if TYPE_CHECKING:
     from edgeshift.authority.roots import Roots
@@ -115,6 +116,9 @@ def add(
     from edgeshift.cli.receipts import KeyAdded
 
     shell = current()
+    if odd := [one for one in account or [] if not is_identifier(one)]:
+        hint = "an identifier is 32 digits and letters from a to f; the service's pages show an account's"
+        raise _bad(f"--account {odd[0]} is no account's identifier", hint)
     path, public = _roots_file(shell, roots), _public(key)
     try:
         changed = RootsEditor(path).add(name, public, role or [], account or [])
@@ -122,6 +126,7 @@ def add(
         raise _refused(why) from None
     now = _load(path).file.people[name]
     roles = ", ".join(sorted(now.roles))
+    limited = f", for zones of {', '.join(now.accounts)} alone" if now.accounts else ""
     said = f"{name} signs with {public.id} as {roles}" if changed else f"{name} has this key and these roles"
     receipt = KeyAdded(
         name=name,
@@ -131,7 +136,7 @@ def add(
         roots=str(path),
         changed=changed,
     )
-    shell.answer(receipt, f"{said} ({path})")
+    shell.answer(receipt, f"{said}{limited} ({path})")
     if changed:
         shell.advise("It counts from the next check on; every worker needs the same roots.")
 

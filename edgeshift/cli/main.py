@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -94,6 +95,9 @@ SHARED = {
     **dict.fromkeys(("--quiet", "-q", "--verbose", "-v", "--no-color", "--debug"), False),
 }
 """Options that may stand before or after the verb; whether each takes a value."""
+
+_JOINED = re.compile("-[qv]{2,}")
+"""Short ones of them in one word, which the parser of a verb does not know."""
 
 
 COMPLETE = "_EDGESHIFT_COMPLETE"
@@ -209,6 +213,9 @@ def arranged(arguments: Sequence[str]) -> tuple[list[str], str | None]:
         if word == "--":
             rest += [word, *left]
             break
+        if _JOINED.fullmatch(word):
+            shared += [f"-{letter}" for letter in word[1:]]
+            continue
         name, equals, _ = word.partition("=")
         if name in SHARED and not (equals and not SHARED[name]):
             shared.append(word)

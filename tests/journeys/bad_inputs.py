@@ -345,6 +345,12 @@ OF_SURROUNDINGS = [
     Bad("keys make", 2, "Missing argument 'NAME'"),
     Bad("keys make a,b", 2, "'a,b' is no name for a key"),
     Bad("keys add ada --role king", 2, "'king' is not one of"),
+    Bad(
+        "keys add ada --key k.pub --account Retail",
+        2,
+        "--account Retail is no account's identifier",
+        "32 digits",
+    ),
     Bad("keys add ada --key none.pub --roots good.yaml", 2, "--key none.pub: No such file", "ends in .pub"),
     Bad("keys add ada --key . --roots good.yaml", 2, "--key .: Is a directory", "ends in .pub"),
     Bad("keys list --roots none.yaml", 2, "none.yaml: it cannot be read", "docs/authority.md"),

@@ -99,6 +99,8 @@ def test_exit_codes_are_documented() -> None:
         (["start", "--", "--debug"], ["start", "--", "--debug"], "start"),
         (["--help"], ["--help"], None),
         (["plan", "--address"], ["--address", "plan"], "plan"),
+        (["plan", "f", "-qv"], ["-q", "-v", "plan", "f"], "plan"),
+        (["start", "--", "-qv"], ["start", "--", "-qv"], "start"),
     ],
 )
 def test_shared_options_may_stand_after_the_verb(

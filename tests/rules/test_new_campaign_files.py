@@ -203,3 +203,26 @@ def test_a_text_is_written_so_that_it_is_read_as_one(name: str) -> None:
     if CAMPAIGN_NAME.fullmatch(name):
         assert parse_campaign(f"name: {as_yaml(name)}\ntargets: {{all: true}}\n").name == name
     assert as_yaml("autumn") == "autumn" and as_yaml("true") == '"true"' and as_yaml("---") == '"---"'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "tickets: {folder: t, secret: 'env:DESK'}",
+            "3:22: tickets.secret: means nothing without tickets.webhook; give that, or remove this",
+        ),
+        (
+            "tickets: {proxy: 'http://p:3128'}",
+            "3:11: tickets.proxy: means nothing without tickets.webhook; give that, or remove this",
+        ),
+        (
+            "area: log-fields\nlog_fields: {request_headers: [a], unverified: roll_back}",
+            "4:36: log_fields.unverified: is roll_back, and without log_fields.entries every zone would be"
+            " rolled back; say where entries are, or write keep",
+        ),
+    ],
+)
+def test_what_cannot_do_what_it_says_is_refused(text: str, said: str) -> None:
+    """A webhook's words without a webhook; a watch that can only end in one way."""
+    assert only(f"{SMALL}{text}\n") == said

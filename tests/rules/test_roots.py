@@ -70,6 +70,7 @@ def test_roots_say_whose_keys_count(roots: Path) -> None:
         ("signers:", "signer:", "signers: it must be given, such as `signers: allowed_signers`"),
         ("[approver]", "[aprover]", "people.ada.roles"),
         ("[approver]", "[]", "people.ada.roles"),
+        ("[approver]", "[approver], accounts: [Retail]", "'Retail' is no account's identifier"),
         ("  ada:", "  eve:", "eve has no key in allowed_signers"),
         ("allowed_signers ", "nowhere ", "nowhere: it cannot be read: No such file"),
         ("services:", "servces:", "services|servces"),
@@ -274,6 +275,17 @@ def test_adding_somebody_keeps_what_people_wrote(roots: Path) -> None:
     assert may(roots, new, "Ada B") and may(roots, GRACE, "Grace Hopper")
     assert not RootsEditor(roots).add("Ada B", new.public, [Role.APPROVER])
     assert sorted(path.name for path in roots.parent.iterdir()) == ["allowed_signers", "roots.yaml"]
+
+
+def test_an_account_takes_no_other_away(roots: Path) -> None:
+    """Whoever has all accounts keeps them; whoever has some gets another one."""
+    new, editor, before = PrivateKey.made(), RootsEditor(roots), roots.read_bytes()
+    with pytest.raises(NotAdded, match="Grace Hopper has all accounts"):
+        editor.add("Grace Hopper", new.public, [], ["a" * 32])
+    assert roots.read_bytes() == before and not may(roots, new, "Grace Hopper")
+    assert editor.add("Ada B", new.public, [Role.APPROVER], ["a" * 32])
+    assert editor.add("Ada B", new.public, [], ["b" * 32])
+    assert load_roots(roots).file.people["Ada B"].accounts == ("a" * 32, "b" * 32)
 
 
 def test_a_key_belongs_to_one_person(roots: Path) -> None:

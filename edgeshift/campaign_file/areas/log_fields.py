@@ -38,8 +38,15 @@ class LogFieldsFile(CampaignFilePart):
         return found
 
     def new_mistakes(self, spec: CampaignSpec) -> Iterator[tuple[Where, str]]:
-        """A change that is given up before anybody looks."""
-        yield from too_short(("log_fields", "effect_limit"), spec.section(LogFieldsSpec).effect_limit)
+        """A change that is given up before anybody looks, and one that is taken back whatever comes."""
+        terms = spec.section(LogFieldsSpec)
+        yield from too_short(("log_fields", "effect_limit"), terms.effect_limit)
+        if terms.unverified == "roll_back" and terms.entries is None:
+            yield (
+                ("log_fields", "unverified"),
+                "is roll_back, and without log_fields.entries every zone would be rolled back; say where"
+                " entries are, or write keep",
+            )
 
     def template(self) -> dict[str, Any]:
         """One field of no meaning."""
