@@ -60,14 +60,14 @@ class Comparing:
         """What is not so of the batch. ``signed``: whether workers have to have signed each outcome. Raises
         ArchiveError.
         """
-        places = range(len(self._batch.indexes))
-        found = await asyncio.gather(*(self._one(place, signed) for place in places))
+        positions = range(len(self._batch.indexes))
+        found = await asyncio.gather(*(self._one(position, signed) for position in positions))
         wrong = tuple(one for one in found if one is not None)
         return ComparedOutcomes(wrong=wrong, read=self._read, unread=self._unread)
 
-    async def _one(self, place: int, signed: bool) -> ToldWrong | None:
+    async def _one(self, position: int, signed: bool) -> ToldWrong | None:
         batch, connections = self._batch, self._connections
-        index, told, attempt = batch.indexes[place], batch.outcomes[place], batch.attempts[place]
+        index, told, attempt = batch.indexes[position], batch.outcomes[position], batch.attempts[position]
         target = (await connections.targets(batch.targets))[index]
         async with self._gate:
             known = not signed or await on_record(

@@ -102,8 +102,8 @@ class Looks:
         found = found.model_copy(update={"run": run, "reset_run": reset_run, "stop": stop})
         clock = asyncio.get_running_loop().time
         while done < len(batch.indexes):
-            began, places = clock(), range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
-            looks = (self._look(batch, place, targets[batch.indexes[place]]) for place in places)
+            began, positions = clock(), range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
+            looks = (self._look(batch, position, targets[batch.indexes[position]]) for position in positions)
             for looked in await asyncio.gather(*looks):
                 if isinstance(looked, (SilentZone, LaterAttempt, _StillOpen)):
                     names[looked.index] = targets[looked.index].zone.name
@@ -115,7 +115,7 @@ class Looks:
                     still_open.append(looked.index)
                 else:
                     hold = hold or looked
-            done = places.stop
+            done = positions.stop
             found = found.model_copy(
                 update={
                     "closed": tuple(closed),
@@ -127,7 +127,7 @@ class Looks:
             )
             come_to(done, found)
             if done < len(batch.indexes):
-                await asyncio.sleep(max(0.0, len(places) / LOOKS_PER_SECOND - (clock() - began)))
+                await asyncio.sleep(max(0.0, len(positions) / LOOKS_PER_SECOND - (clock() - began)))
         return found
 
     async def _stop(self, batch: DescribeZones) -> SignedStop | None:
@@ -147,43 +147,43 @@ class Looks:
         return SignedStop(word="abort" if word.word == "abort" else "pause", by=word.by, reason=word.reason)
 
     async def _look(
-        self, batch: DescribeZones, place: int, target: Target
+        self, batch: DescribeZones, position: int, target: Target
     ) -> SilentZone | LaterAttempt | OpenCircuit | _StillOpen | None:
         with not_blocked_for(NOT_BLOCKED_FOR):
-            return await self._looked(batch, place, target)
+            return await self._looked(batch, position, target)
 
     async def _looked(
-        self, batch: DescribeZones, place: int, target: Target
+        self, batch: DescribeZones, position: int, target: Target
     ) -> SilentZone | LaterAttempt | OpenCircuit | _StillOpen | None:
-        index = batch.indexes[place]
+        index = batch.indexes[position]
         try:
             for pause in CLOSES_WITHIN if index in batch.ended else ():
-                if (looked := await self._settle(batch, place, target)) is not None:
+                if (looked := await self._settle(batch, position, target)) is not None:
                     return looked
                 await asyncio.sleep(pause)
-            looked = await self._settle(batch, place, target)
+            looked = await self._settle(batch, position, target)
             return _StillOpen(index) if looked is None and index in batch.ended else looked
         except (ServiceError, SecretRefError) as failure:
             # Where it stands is found out once the service may be asked again.
             return hold_of(failure)
 
     async def _settle(
-        self, batch: DescribeZones, place: int, target: Target
+        self, batch: DescribeZones, position: int, target: Target
     ) -> SilentZone | LaterAttempt | None:
-        index = batch.indexes[place]
+        index = batch.indexes[position]
         identifier = migration_id(target.zone, batch.area)
         found, attempt = await described(self._connections.temporal, identifier), 0
         if found is not None:
             attempt = await attempt_of(found, batch)
             # A later one was begun by a run of the campaign that was reset since. Whatever is of no attempt
             # is no end of a target that has not begun either.
-            mine, later = attempt >= max(1, batch.attempts[place]), attempt > batch.attempts[place]
+            mine, later = attempt >= max(1, batch.attempts[position]), attempt > batch.attempts[position]
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
                 if later:
                     return LaterAttempt(index=index, attempt=attempt)
                 if index in batch.waits and (
                     index in batch.duplicate_sequences
-                    or await is_doubtful(found, batch.expected[place], batch.asked.get(index, ""))
+                    or await is_doubtful(found, batch.expected[position], batch.asked.get(index, ""))
                 ):
                     await remind(self._connections.temporal, found, batch.campaign_run, attempt)
                 return None
@@ -200,7 +200,7 @@ class Looks:
             refuse_held(failure)
             unread = _ended(how, f"the service could not be read: {failure}")
             return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, why=(unread,))
-        known = batch.attempts[place]
+        known = batch.attempts[position]
         if known and await _is_gone(found, batch):
             signed = await self._signed(batch, target, known)
             if signed is not None and fits(signed, outcome):

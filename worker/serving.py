@@ -14,8 +14,8 @@ from edgeshift.runtime.process_name import process_name
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import connect, ensure_search_attributes
 from edgeshift.stores.archive import Archive
+from worker.recording_roots import recording_roots
 from worker.renewed_key import key_renewed
-from worker.roots_told import roots_told
 from worker.wiring import pen_of, roots_of, workers
 
 log = structlog.get_logger("edgeshift.worker")
@@ -65,7 +65,7 @@ async def serve(
     async with (
         key_renewed(client, settings.temporal),
         workers(client, settings),
-        roots_told(client.identity, roots, Archive(settings.archive), pen.key if pen else ""),
+        recording_roots(client.identity, roots, Archive(settings.archive), pen.key if pen else ""),
     ):
         log.info(
             "worker runs",

@@ -282,7 +282,7 @@ class Reversible:
                 since = workflow.now()
                 pause = pause_without_turn(self._without_turn)
                 await workflow.sleep(pause, summary="before the next turn is asked for")
-                # As long as it was: before pauses grew, each was a minute.
+                # By the clock: in a replay a pause is as long as its history says, which may be shorter.
                 self._without_turn += workflow.now() - since
                 continue
             if result.hold is None or not self._parts.waits.may_wait():

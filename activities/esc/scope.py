@@ -25,7 +25,7 @@ from activities.reports import awaiting, told_unless_gone
 from activities.stable_read import twice
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.esc import difference_texts as esc_told
+from edgeshift.areas.esc import difference_texts
 from edgeshift.areas.esc import probe as esc_probe
 from edgeshift.areas.esc.sendable import sendable
 from edgeshift.areas.esc.terms import EscSpec
@@ -150,13 +150,13 @@ class EscActivities:
                 client.profile,
             ).warnings
         )
-        doubts = esc_told.doubts(report)
+        doubts = difference_texts.doubts(report)
         proposed = await kept_proposal(
             self._connections,
             target,
             ProbedProposal(
                 body=body,
-                losses=tuple(esc_told.loss_lines(report)),
+                losses=tuple(difference_texts.loss_lines(report)),
                 warnings=(*warnings, *doubts),
                 report=evidence,
                 baseline=kept,
@@ -369,7 +369,7 @@ class EscActivities:
             said=text_of(*why),
             codes=codes_of(why),
             changed_at=message.since,
-            aftercare=Advice(advice=tuple(esc_told.loss_lines(seen))),
+            aftercare=Advice(advice=tuple(difference_texts.loss_lines(seen))),
         )
         kept = await put_document(archive, record, verify=True)
         await self._connections.results.record_watched(message, kept, own.record)

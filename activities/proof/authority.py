@@ -175,9 +175,9 @@ class Authority:
 
     async def _named(self, asked: Awaitable[tuple[Attested, ...]]) -> Looked:
         """What can be read of what is asked for, and what is damaged of it, which people are told of."""
-        return await self._told(await as_far_as_read(asked))
+        return await self._report_damage(await as_far_as_read(asked))
 
-    async def _told(self, looked: Looked) -> Looked:
+    async def _report_damage(self, looked: Looked) -> Looked:
         read, damaged = looked
         for one in damaged.found[:MOST_NAMED] if damaged else ():
             await self._recorded.tell_damaged(one.name, one.key, one.data, one.why)
@@ -278,7 +278,7 @@ class Authority:
         """Raises NotSigned where a rollback is of something that people had not started and agreed to.
         Nothing that was said or revoked since holds it back, nor does what anybody floods or damages.
         """
-        starts, lost = await self._told(await self._records.starts_as_far(asked.campaign))
+        starts, lost = await self._report_damage(await self._records.starts_as_far(asked.campaign))
         subjects = frozenset({change.digest, change.fingerprint})
         decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects, oldest=True))
 
@@ -329,7 +329,7 @@ class Authority:
             await self._named(self._records.decisions(asked.campaign, subjects))
             return
         looks = await self._records.decided(asked.campaign, subjects, asked.target.zone.id)
-        (decisions, damaged), (agains, lost) = [await self._told(looked) for looked in looks]
+        (decisions, damaged), (agains, lost) = [await self._report_damage(looked) for looked in looks]
         if isinstance(why := decided(asked, found, decisions, agains, roots, now), str):
             raise NotSigned(why, uncounted=True)
         if damaged is not None:

@@ -153,9 +153,9 @@ class WafWork(AreaWork):
         status = await twice(
             "waf.status",
             lambda: client.waf_status(zone.id, urgent=urgent),
-            lambda found: (*told(found.raw), found.new_waf_status),
+            lambda found: (*migration_status(found.raw), found.new_waf_status),
         )
-        migrated, state = told(status.raw)
+        migrated, state = migration_status(status.raw)
         if not migrated and not await twice(
             "waf.packages.list", lambda: has_stopped(client, zone, status.raw, urgent=urgent)
         ):
@@ -389,6 +389,6 @@ class WafWork(AreaWork):
         return waf.same_rules(found.reading.entry_point, body)
 
 
-def told(status: dict[str, Any]) -> tuple[bool, str]:
+def migration_status(status: dict[str, Any]) -> tuple[bool, str]:
     """Whether a status shows the zone as migrated, and the state that it names."""
     return waf.is_migrated(status), str(status.get("migration_state"))

@@ -69,7 +69,7 @@ class WafActivities:
         reading = await read_zone(client, zone)
 
         def decides(found: waf.Reading) -> object:
-            return told(found, profile), in_the_way(spec, zone, found)
+            return decisive_facts(found, profile), in_the_way(spec, zone, found)
 
         expected = await self._is_expected(start, waf.assess(reading, profile).verdict)
         if not expected or any(in_the_way(spec, zone, reading)):
@@ -335,7 +335,7 @@ async def _checked(
         return {}, support_case(failure), None
 
 
-def told(reading: waf.Reading, profile: ServiceProfile) -> object:
+def decisive_facts(reading: waf.Reading, profile: ServiceProfile) -> object:
     """What of a reading decides whether its zone goes on."""
     found = waf.assess(reading, profile)
     return found.verdict, found.causes, found.overrides, found.rules, found.migration_state, reading.plan

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, BinaryIO, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import Field
 
+from edgeshift.authority.statements import Moment, Signable
 from edgeshift.messages.base import By
 from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
 from edgeshift.model.sign_off import Digest
@@ -25,8 +25,6 @@ BEFORE_ALL = "0" * 64
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a line at most."""
-
-Moment = Annotated[AwareDatetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
 
 
 class Kind(StrEnum):
@@ -46,12 +44,10 @@ class Kind(StrEnum):
     SEAL = "seal"
 
 
-class SealStatement(BaseModel):
+class SealStatement(Signable):
     """What whoever exports a file signs of it: that it has ``count`` lines before its seal, and the digest of
     the last of these. Signed as statements are, and none of them (``authority/statements``).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     edgeshift: Literal[1] = 1
     kind: Literal["seal"] = "seal"
@@ -60,11 +56,6 @@ class SealStatement(BaseModel):
     at: Moment
     count: Annotated[int, Field(ge=1)]
     head: Digest
-
-    @property
-    def bytes(self) -> bytes:
-        """What is signed."""
-        return canonical_bytes(self.model_dump(mode="json"))
 
 
 class NoAudit(ValueError):

@@ -31,8 +31,8 @@ from edgeshift.audit.rows import (
     TargetRow,
     TargetsRow,
 )
-from edgeshift.audit.said import People
 from edgeshift.audit.sealing import seal_of
+from edgeshift.audit.statement_counts import People
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.statements import (
     AgainStatement,

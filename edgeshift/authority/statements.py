@@ -48,10 +48,19 @@ LONGEST = 1_000_000
 """Bytes of a signed statement."""
 
 
-class Statement(BaseModel):
-    """What every statement says. ``by``: the name that the key signs for. ``nonce``: drawn anew each time."""
+class Signable(BaseModel):
+    """What a key signs, whole."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def bytes(self) -> bytes:
+        """What is signed."""
+        return canonical_bytes(self.model_dump(mode="json"))
+
+
+class Statement(Signable):
+    """What every statement says. ``by``: the name that the key signs for. ``nonce``: drawn anew each time."""
 
     edgeshift: Literal[1] = 1
     service: Url
@@ -61,11 +70,6 @@ class Statement(BaseModel):
     issued: Moment
     expires: Moment
     nonce: Nonce
-
-    @property
-    def bytes(self) -> bytes:
-        """What is signed."""
-        return canonical_bytes(self.model_dump(mode="json"))
 
     @property
     def digest(self) -> str:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.sshsig import BadSignature, PublicKey, verify
-from edgeshift.authority.statements import Moment
+from edgeshift.authority.statements import Moment, Signable
 from edgeshift.messages.base import By
 from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
 from edgeshift.model.sign_off import Digest
@@ -32,12 +32,10 @@ about one kilobyte.
 """
 
 
-class RecordStatement(BaseModel):
+class RecordStatement(Signable):
     """What a worker signs of a record. ``key``: the archive's name of it; ``record``: the SHA-256 of its
     canonical JSON without the signature. It is no statement of ``signed/``, and counts nowhere else.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     edgeshift: Literal[1] = 1
     kind: Literal["record"] = "record"
@@ -45,11 +43,6 @@ class RecordStatement(BaseModel):
     record: Digest
     by: By
     issued: Moment
-
-    @property
-    def bytes(self) -> bytes:
-        """What is signed."""
-        return canonical_bytes(self.model_dump(mode="json"))
 
 
 class _Seal(BaseModel):

@@ -19,12 +19,13 @@ from pydantic import (
 from edgeshift.areas.evidence import EvidencePolicy
 from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.campaign_file.service import A_REFERENCE, Reference
-from edgeshift.model.addresses import is_reference, safe_webhook, web_or_reference
+from edgeshift.model.addresses import safe_webhook, web_or_reference
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.redacted_path import redacted_path
 from edgeshift.model.validators import NUMBER, TRUTH, UP, Part, listed_once, refuse, right
 from edgeshift.model.zone_names import goes_by
+from edgeshift.runtime.references import is_reference
 
 
 class TargetSpec(Part):

@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from edgeshift.model.addresses import is_reference, safe_address, web_or_reference
+from edgeshift.model.addresses import safe_address, web_or_reference
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, Part, at_most, right
 from edgeshift.profiles import DEFAULT, SPECIFICATION, ProfileName, ServiceProfile, profile_named
 from edgeshift.rate_limit.terms import MOST_REQUESTS
+from edgeshift.runtime.references import is_reference
 
 Reference = Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 """Where a secret is to be found by the worker: ``env:NAME`` or ``file:PATH``. Never the secret."""

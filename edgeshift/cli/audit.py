@@ -86,7 +86,7 @@ async def _export(
 ) -> tuple[Exported, str]:
     from edgeshift.audit.collecting import NothingSigned
     from edgeshift.audit.exporting import export as write
-    from edgeshift.audit.told import add_told
+    from edgeshift.audit.temporal_outcomes import add_temporal_outcomes
     from edgeshift.operations.archives import check_campaigns
 
     archive, signer = shell.archive(), shell.signer(by)
@@ -103,7 +103,7 @@ async def _export(
                 datetime.now(UTC),
                 by=by,
                 signer=signer,
-                more=None if client is None else partial(add_told, client, campaign),
+                more=None if client is None else partial(add_temporal_outcomes, client, campaign),
             )
         except NothingSigned as why:
             raise CommandError(str(why), ExitCode.NOTHING, hint=why.hint) from None

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from edgeshift.runtime.references import is_reference
 from edgeshift.runtime.safe_text import hides
 
 STORES = ("file", "s3", "gs", "az")
@@ -24,11 +25,6 @@ PLAIN_TICKETS = "http to another machine would send tickets, and their secret, i
 
 _WEB = "is no URL; it is written as http://HOST:PORT/PATH or https://…"
 _STORE = "write file:///FOLDER, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH"
-
-
-def is_reference(text: str) -> bool:
-    """Whether a setting that may stand in the file as it is names a place instead."""
-    return text.startswith(("env:", "file:"))
 
 
 def web_address(url: str) -> str:

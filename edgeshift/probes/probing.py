@@ -144,10 +144,10 @@ class Prober:
 
 async def _at_once(work: Sequence[Coroutine[Any, Any, Found]]) -> list[Found]:
     """Do the work, a few at a time; the first that fails ends it all."""
-    places = asyncio.Semaphore(HOSTS_AT_ONCE)
+    gate = asyncio.Semaphore(HOSTS_AT_ONCE)
 
     async def one(each: Coroutine[Any, Any, Found]) -> Found:
-        async with places:
+        async with gate:
             return await each
 
     async with asyncio.TaskGroup() as group:

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from edgeshift.runtime.files import path_named
 from edgeshift.runtime.redaction import register_destination, register_secret
+from edgeshift.runtime.references import is_reference
 
 _FORMS = "write env:NAME (an environment variable) or file:PATH (a file that holds the secret alone)"
 
@@ -75,11 +76,6 @@ class SecretRef(str):
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return {"type": "string", "pattern": "^(env|file):.+$", "description": _FORMS}
-
-
-def is_reference(text: str) -> bool:
-    """Whether a setting that may stand in the file as it is names a place instead."""
-    return text.startswith(("env:", "file:"))
 
 
 def said_or_kept(text: str | None) -> str | None:

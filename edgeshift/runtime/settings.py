@@ -105,11 +105,13 @@ class TemporalSettings(BaseModel):
     ui: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")] | None = None
     """Where Temporal's web pages are, for `edgeshift open ui`."""
     cli: Path | None = None
-    """The CLI for the embedded server; read by edgeshift.testbed.temporal_server.binaries."""
+    """The CLI for the embedded server. This field and the next two are here so that their variables are
+    known: any other of this group is refused. `edgeshift.testbed.temporal_server` reads the variables.
+    """
     cli_sha256: str | None = None
-    """What its SHA-256 has to be; read by edgeshift.testbed.temporal_server.binaries."""
+    """What its SHA-256 has to be; nothing reads it from here (see `cli`)."""
     test_server: Path | None = None
-    """The time-skipping test server; read by edgeshift.testbed.temporal_server.time_skipping."""
+    """The time-skipping test server; nothing reads it from here (see `cli`)."""
 
     @property
     def encrypted(self) -> bool:

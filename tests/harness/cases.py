@@ -13,6 +13,14 @@ from tests.harness.verdict import Verdict
 LONGEST = 900.0
 """Seconds that a case may take, many beside it on a busy machine; one that takes longer is a complaint."""
 
+SEEDS = 1000
+"""Seeds of one seed of a run: 1001, 1002, … are those of 1."""
+
+
+def seeds_of(seed: int, count: int) -> range:
+    """The first seeds of a run's."""
+    return range(seed * SEEDS + 1, seed * SEEDS + count + 1)
+
 
 @dataclass(frozen=True)
 class World:

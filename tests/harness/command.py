@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json as json_format
-import signal
 import sys
 import time
 from datetime import timedelta
@@ -22,6 +21,7 @@ from tests.harness.running.progress import Progress
 from tests.harness.running.run import Run
 from tests.harness.running.share import parse_share, stratified, time_of
 from tests.harness.verdict import Verdict, added
+from tests.kit.interrupted import heed_interrupts
 
 FOLDER = Path("out/faults")
 FIGURES = Path("out/faults.json")
@@ -185,8 +185,6 @@ def _told(identifier: str, verdict: Verdict) -> str:
 
 def main() -> int:
     """The command."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # Started in the background, a shell has its children ignore Ctrl-C.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    heed_interrupts()
     app()
     return 0

@@ -22,7 +22,7 @@ from activities.connections import Connections
 from activities.looks import Looks, attempt_of, described
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
-from edgeshift.audit.told import add_told
+from edgeshift.audit.temporal_outcomes import add_temporal_outcomes
 from edgeshift.messages import DescribeZones, HoldZones
 from edgeshift.model.fleet import (
     MOST_ATTEMPTS,
@@ -204,7 +204,7 @@ async def test_views_leave_out_what_somebody_else_started_in_a_campaigns_name(
         assert (shown.place, shown.attempt) == ("awaiting", 1) and shown.digest
         hidden = f"elsewhere-{name}/1/waf"
         with spooled(stage.play.targets) as spool:
-            assert await add_told(temporal_client, name, spool)
+            assert await add_temporal_outcomes(temporal_client, name, spool)
             assert {kind for kind, _ in spool.lines()} == {Kind.TARGETS, Kind.TARGET, Kind.CAMPAIGN}
         await sealed(temporal_client).execute_workflow(
             "Foreign", id=f"zone/{hidden}", task_queue=QUEUE, memo=claims
@@ -250,7 +250,7 @@ async def test_an_audit_has_outcomes_of_its_targets_workflows_alone(temporal_cli
 
         await eventually(listed)
         with spooled([Target(zone=one, wave=0) for one in zones]) as spool:
-            assert await add_told(temporal_client, name, spool)
+            assert await add_temporal_outcomes(temporal_client, name, spool)
             told = {kind: json.loads(data) for kind, data in spool.lines() if kind is not Kind.TARGET}
             assert [kind for kind, _ in spool.lines()].count(Kind.OUTCOME) == 1
     assert (told[Kind.CAMPAIGN]["state"], told[Kind.CAMPAIGN]["outcomes"]) == ("completed", {})

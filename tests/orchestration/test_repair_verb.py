@@ -12,7 +12,7 @@ from temporalio import workflow
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from edgeshift.audit.said import in_words
+from edgeshift.audit.statement_counts import in_words
 from edgeshift.authority.loading import load_roots
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import Role

@@ -11,7 +11,7 @@ from temporalio.client import Client
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Kind
 from edgeshift.areas.waf.evidence_texts import evidence_lines
-from edgeshift.areas.waf.shown import shown_of
+from edgeshift.areas.waf.preview_part import shown_of
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.preview import preview_of
 from tests.kit import fleet_of, scene

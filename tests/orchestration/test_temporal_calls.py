@@ -22,7 +22,7 @@ from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit import APPROVER, OPERATOR, fleet_of, scene
 from tests.kit.signing import Roster, key_of
-from worker.roots_told import roots_told
+from worker.recording_roots import recording_roots
 from worker.wiring import roots_of, workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
@@ -119,7 +119,7 @@ async def test_the_table_for_an_authorizer_has_what_is_called(
         monkeypatch.chdir(tmp_path)
         async with (
             workers(client, play.settings, grace=timedelta(seconds=5)),
-            roots_told(client.identity, roots_of(play.settings), play.archive),
+            recording_roots(client.identity, roots_of(play.settings), play.archive),
         ):
             await hands("plan", str(file))
             await hands("start", str(file), "--yes")

@@ -22,7 +22,6 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.documents import ZoneRecord
-from edgeshift.stores.documents.areas.waf import WafRecord
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.views.entries import Attempt, Sending, Signed, Timeline
 from edgeshift.views.report_data import report_data
@@ -30,6 +29,7 @@ from edgeshift.views.report_page import render_report
 from edgeshift.views.report_source import Source
 from edgeshift.views.rows import ZoneRow
 from edgeshift.views.sentences import sentence
+from tests.rules.report_kit import kept
 
 BEGAN = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 COUNT = 120
@@ -262,19 +262,6 @@ def outcomes() -> list[ZoneOutcome]:
     """The outcome of each zone."""
     listed = [outcome for outcome, count in OUTCOMES.items() for _ in range(count)]
     return [listed[(index * 7) % COUNT] for index in range(COUNT)]
-
-
-def kept(zone: Zone, care: Aftercare) -> WafRecord:
-    """The archived result of a migration with this aftercare."""
-    return WafRecord(
-        zone=zone,
-        campaign="autumn",
-        digest="d" * 64,
-        snapshot="5" * 64,
-        proposal="b" * 64,
-        evidence="",
-        aftercare=care,
-    )
 
 
 @cache

@@ -14,8 +14,8 @@ from edgeshift.areas.esc.report import summary as esc_summary
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.loss_texts import text_of_loss
+from edgeshift.areas.waf.preview_part import WafShown
 from edgeshift.areas.waf.rule_items import items
-from edgeshift.areas.waf.shown import WafShown
 from edgeshift.messages import Step, Waiting
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome

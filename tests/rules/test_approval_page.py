@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.areas.waf.shown import WafShown, shown_of
+from edgeshift.areas.waf.preview_part import WafShown, shown_of
 from edgeshift.model.body_view import Item, Line, Mark
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.operations.group import Otherwise, Rest

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
+from edgeshift.testbed.invariants import CheckerInput, check_rules
 from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import (
@@ -24,6 +24,7 @@ from edgeshift.testbed.invariants.seen import (
     Word,
     ZoneAtService,
 )
+from tests.rules.checker_kit import the
 
 START = datetime(2023, 10, 2, tzinfo=UTC)
 ONE, OWN, ACCOUNT, INSIDE = "a" * 32, "b" * 32, "c" * 32, "d" * 32
@@ -140,10 +141,6 @@ def changed(**what: Any) -> CheckerInput:
 def with_requests(*more: Request, drop: tuple[int, ...] = ()) -> CheckerInput:
     kept = (one for one in well_run().journal if one.seq not in drop)
     return changed(journal=tuple(sorted((*kept, *more), key=lambda one: one.seq)))
-
-
-def the(rule: int, seen: CheckerInput) -> RuleCheck:
-    return next(check for check in check_rules(seen) if check.rule == rule)
 
 
 UNKNOWN = off(10, ONE, status=502, effect="none", after=ON)

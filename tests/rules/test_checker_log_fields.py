@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
+from edgeshift.testbed.invariants import CheckerInput, check_rules
 from edgeshift.testbed.invariants.digests import body_digest
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import (
@@ -23,6 +23,7 @@ from edgeshift.testbed.invariants.seen import (
     StopRecord,
     ZoneAtService,
 )
+from tests.rules.checker_kit import the
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ZONE, SET = "a" * 32, "e" * 32
@@ -150,10 +151,6 @@ def with_requests(*more: Request, drop: tuple[int, ...] = ()) -> CheckerInput:
 
 def ended(outcome: str) -> tuple[Execution, ...]:
     return (well_run().executions[0].model_copy(update={"outcome": outcome}),)
-
-
-def the(rule: int, seen: CheckerInput) -> RuleCheck:
-    return next(check for check in check_rules(seen) if check.rule == rule)
 
 
 OVERWRITTEN = versions([FOREIGN], [FOREIGN, STRANGE], [FOREIGN, OURS])

@@ -9,7 +9,7 @@ import pytest
 from edgeshift.areas.esc.report import Controls, Coverage, ProbeReport
 from edgeshift.areas.waf.evidence import Evidence, EvidencePolicy
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
-from edgeshift.areas.waf.shown import WafShown
+from edgeshift.areas.waf.preview_part import WafShown
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.operations.apart import Apart, alike, of_cause

@@ -89,6 +89,7 @@ def test_a_contract_protects_every_package_of_an_area(area: Area) -> None:
     assert len(found) > 5
     modules = {".".join(path.with_suffix("").parts) for path in found}
     assert modules - set(held["protected_modules"]) == set()
+    assert modules - set(held["allowed_importers"]) == set()
 
 
 def test_whatever_calls_itself_pure_is_held_to_it() -> None:

@@ -29,7 +29,7 @@ from edgeshift.areas.esc.report import summary
 from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
 from edgeshift.areas.waf.evidence_terms import ClientLine, RuleLine
-from edgeshift.areas.waf.shown import WafShown
+from edgeshift.areas.waf.preview_part import WafShown
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_proposal

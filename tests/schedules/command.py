@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import sys
 import time
 from collections import Counter
@@ -18,6 +17,7 @@ from tests.harness.running.kept import Kept
 from tests.harness.running.progress import Progress
 from tests.harness.running.run import Run
 from tests.harness.verdict import Verdict
+from tests.kit.interrupted import heed_interrupts
 from tests.schedules.play import Record, case, record_of
 
 FOLDER = Path("out/schedules")
@@ -150,8 +150,6 @@ def table(found: dict[str, Any]) -> str:
 
 def main() -> int:
     """The command."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # Started in the background, a shell has its children ignore Ctrl-C.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    heed_interrupts()
     app()
     return 0

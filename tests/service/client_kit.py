@@ -1,4 +1,4 @@
-"""A client of a service of raw sockets, and the failure of its write."""
+"""A client of a service of raw sockets, and the failure of its write; a client of the simulator."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from edgeshift.rate_limit.unpaced import Unpaced
 from edgeshift.service_api import Credential, ServiceClient, ServiceError
 from tests.service.raw_service import Answer, RawService, raw_service
+from tests.service.simulated import Caller
 
 ZONE = "a" * 32
 TOKEN = "secret-token-0123456789-0123456789-abcdef"
@@ -20,6 +21,13 @@ def client(service: RawService | str, **options: Any) -> ServiceClient:
     base_url = service if isinstance(service, str) else service.base_url
     options.setdefault("pacer", Unpaced())
     return ServiceClient(base_url, Credential(token=TOKEN), **options)
+
+
+def client_of(here: Caller) -> ServiceClient:
+    """A client with the fleet's first credential."""
+    return ServiceClient(
+        here.server.base_url, Credential(token=here.fleet.credentials[0].value), pacer=Unpaced()
+    )
 
 
 async def failure_of_put(answer: Answer, **options: Any) -> ServiceError:

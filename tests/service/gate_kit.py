@@ -246,3 +246,8 @@ async def gate(
             yield play
         finally:
             await connections.close()
+
+
+def ago(hours: float = 0, **more: float) -> datetime:
+    """A moment before now, in whole seconds. ``more``: minutes, seconds."""
+    return (datetime.now(UTC) - timedelta(hours=hours, **more)).replace(microsecond=0)

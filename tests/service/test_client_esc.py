@@ -31,8 +31,9 @@ from edgeshift.service_api import (
     ServiceError,
     Unsuccessful,
 )
+from tests.service.client_kit import client_of
 from tests.service.raw_service import RawService, envelope, http, raw_service, refusal
-from tests.service.simulated import Caller, MovableTime, a_fleet, simulated
+from tests.service.simulated import MovableTime, a_fleet, simulated
 
 ZONE = f"zones/{'a' * 32}"
 ACCOUNT = f"accounts/{'b' * 32}"
@@ -43,12 +44,6 @@ REMOVED = "Edge Side Code was removed on 2024-01-01"
 def client(service: RawService | str, pacer: Pacer | None = None) -> ServiceClient:
     base_url = service if isinstance(service, str) else service.base_url
     return ServiceClient(base_url, Credential(token="t" * 40), pacer=pacer or Unpaced())
-
-
-def client_of(here: Caller) -> ServiceClient:
-    return ServiceClient(
-        here.server.base_url, Credential(token=here.fleet.credentials[0].value), pacer=Unpaced()
-    )
 
 
 async def reading(answer: bytes) -> EscSetting:

@@ -23,8 +23,9 @@ from edgeshift.service_api import (
     TimedOut,
     Unsuccessful,
 )
+from tests.service.client_kit import client_of
 from tests.service.raw_service import RawService, envelope, http, raw_service, refusal
-from tests.service.simulated import Caller, simulated
+from tests.service.simulated import simulated
 
 ZONE = "a" * 32
 DESTINATION = (
@@ -51,12 +52,6 @@ SECRETS = (DESTINATION, CHALLENGE, "AKIA77XYZW", "wJa/rX%2Bq+9z", "wJa/rX+q+9z")
 
 def client(service: RawService, **options: Any) -> ServiceClient:
     return ServiceClient(service.base_url, Credential(token="t" * 40), pacer=Unpaced(), **options)
-
-
-def client_of(here: Caller) -> ServiceClient:
-    return ServiceClient(
-        here.server.base_url, Credential(token=here.fleet.credentials[0].value), pacer=Unpaced()
-    )
 
 
 def untold(*texts: object) -> bool:

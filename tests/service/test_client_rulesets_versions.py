@@ -18,18 +18,13 @@ from edgeshift.service_api import (
     ServiceError,
 )
 from edgeshift.service_api.models import Ruleset
+from tests.service.client_kit import client_of
 from tests.service.raw_service import envelope, http, raw_service, refusal
-from tests.service.simulated import Caller, simulated
+from tests.service.simulated import simulated
 
 ZONE, RULESET = "a" * 32, "b" * 32
 PHASE = "http_log_custom_fields"
 BODY = {"name": "Log fields", "kind": "zone", "phase": PHASE, "description": "d"}
-
-
-def client_of(here: Caller) -> ServiceClient:
-    return ServiceClient(
-        here.server.base_url, Credential(token=here.fleet.credentials[0].value), pacer=Unpaced()
-    )
 
 
 def logging(*names: str, **more: Any) -> dict[str, Any]:

@@ -35,13 +35,10 @@ from edgeshift.operations.signed import Pen
 from edgeshift.stores.documents import put_document
 from tests.forgeries.doors import Guarded, guarded
 from tests.kit.stored import put_json
+from tests.service.gate_kit import ago
 from tests.service.test_may_still_show import begun
 
 T = TypeVar("T")
-
-
-def ago(hours: float) -> datetime:
-    return (datetime.now(UTC) - timedelta(hours=hours)).replace(microsecond=0)
 
 
 async def in_activity(work: Callable[[], Awaitable[T]]) -> T:

@@ -4,7 +4,6 @@ can have, and where that is on record all the same, it keeps nothing of the camp
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,9 @@ from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.stores.documents import Intent, NothingMore
 from tests.forgeries.doors import Guarded, guarded
+from tests.service.gate_kit import ago
 
 RUNS = ("", "a b", "..", "a/b", "x" * 101)
-
-
-def ago(hours: float) -> datetime:
-    return (datetime.now(UTC) - timedelta(hours=hours)).replace(microsecond=0)
 
 
 async def was_taken_back(door: Guarded) -> None:

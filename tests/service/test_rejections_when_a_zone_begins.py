@@ -20,7 +20,8 @@ from edgeshift.messages import ChangeStatus, Prepared, RecordRulings, RulingNote
 from edgeshift.model.digests import fingerprint
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from tests.forgeries.doors import Guarded, guarded
-from tests.service.test_restarted_at_the_door import OTHER, ago, in_waves, restarted
+from tests.service.gate_kit import ago
+from tests.service.test_restarted_at_the_door import OTHER, in_waves, restarted
 
 
 def proposed(door: Guarded, mark: str = "") -> Prepared:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,10 @@ from edgeshift.model.fleet import Plan, Target, Zone
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.stores.documents import FrozenTargets, put_document
 from tests.forgeries.doors import Guarded, guarded
+from tests.service.gate_kit import ago
 
 OTHER = Zone(id="e" * 32, name="shop.example", account="a" * 32, plan=Plan.PRO)
 TWO_WAVES = (WaveSaid(name="canary", first=0, end=1), WaveSaid(name="rest", first=1, end=2))
-
-
-def ago(**some: float) -> datetime:
-    """A moment before now."""
-    return datetime.now(UTC).replace(microsecond=0) - timedelta(**some)
 
 
 async def restarted(door: Guarded, **sign_off: Any) -> Guarded:

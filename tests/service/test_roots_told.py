@@ -28,7 +28,7 @@ from edgeshift.runtime.settings import AuthoritySettings, Settings
 from edgeshift.stores.archive import Archive
 from tests.kit import eventually
 from worker import serving
-from worker.roots_told import roots_told
+from worker.recording_roots import recording_roots
 
 
 @pytest.fixture
@@ -128,13 +128,13 @@ async def test_a_worker_says_it_again_where_what_it_said_is_gone(
     archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An archive that was emptied while it runs is theirs all the same; while it is there, once is enough."""
-    monkeypatch.setattr("worker.roots_told.EVERY", 0.05)
+    monkeypatch.setattr("worker.recording_roots.EVERY", 0.05)
     assert archive.folder is not None
 
     async def told() -> bool:
         return await last_told(archive, "a") is not None
 
-    async with roots_told("a", None, archive):
+    async with recording_roots("a", None, archive):
         for _ in range(2):
             await eventually(told, 10, "it says which roots it has")
             await asyncio.sleep(0.3)

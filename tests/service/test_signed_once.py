@@ -5,7 +5,6 @@ something was sent since. A place with thousands of results would count for noth
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,9 @@ from edgeshift.authority.statements import ResultStatement
 from edgeshift.model.fleet import ENDS, ZoneOutcome
 from edgeshift.stores.documents import Intent
 from tests.forgeries.doors import Guarded, guarded
+from tests.service.gate_kit import ago
 
 FOUND = (ZoneOutcome.ALREADY_MIGRATED, ZoneOutcome.ALREADY_SETTLED)
-
-
-def ago(hours: float) -> datetime:
-    return (datetime.now(UTC) - timedelta(hours=hours)).replace(microsecond=0)
 
 
 def sent(door: Guarded, hours: float, run: str | None = None) -> Intent:

@@ -4,7 +4,6 @@ campaign's own, to watch and to take back. Whoever can send Temporal anything ca
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,7 @@ from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.documents import EvidenceGathered, Intent, gathered_key, intents_at
 from tests.forgeries.doors import Guarded, guarded
 from tests.kit.stored import put_json
-
-
-def ago(hours: float) -> datetime:
-    return (datetime.now(UTC) - timedelta(hours=hours)).replace(microsecond=0)
+from tests.service.gate_kit import ago
 
 
 async def is_own(door: Guarded, start: ZoneStart) -> tuple[bool, bool, bool]:

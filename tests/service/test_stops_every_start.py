@@ -22,8 +22,8 @@ from edgeshift.operations import signed_to
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.signed import Pen, Word
 from tests.forgeries.doors import Guarded, guarded
+from tests.service.gate_kit import ago
 from tests.service.test_audit_recorded import proved
-from tests.service.test_restarted_at_the_door import ago
 
 STAGING = {"service": "https://staging.example.com/client/v4"}
 ELSEWHERE = pytest.mark.parametrize("where", [STAGING, {"area": Area.LOG_FIELDS}], ids=["service", "area"])

@@ -17,7 +17,7 @@ from edgeshift.operations.proof import UNKNOWN, is_unsigned, note_of
 from edgeshift.operations.signed import Pen
 from edgeshift.stores.archive import Archive, ArchiveError
 from tests.forgeries.doors import Guarded, guarded
-from tests.service.test_restarted_at_the_door import ago
+from tests.service.gate_kit import ago
 
 
 def pen(door: Guarded, roots: Path, archive: Archive | None = None) -> Pen:

@@ -5,7 +5,7 @@ begins. A stranger who has every message, and no key, has nothing sent once more
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,7 @@ from edgeshift.stores.documents import NothingMore, Seen, create_record
 from edgeshift.stores.documents.snapshots import snapshot_key
 from tests.forgeries.doors import Guarded, guarded
 from tests.kit.signing import signed
-
-
-def ago(hours: float) -> datetime:
-    return (datetime.now(UTC) - timedelta(hours=hours)).replace(microsecond=0)
+from tests.service.gate_kit import ago
 
 
 async def beside(door: Guarded, key: str, what: str, record: Any) -> None:

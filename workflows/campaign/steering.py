@@ -196,16 +196,18 @@ class Steering:
                 return Back()
             state.telling += 1
             giving_up = asyncio.create_task(self._batches.give_up(permits))
-            told = asyncio.create_task(self._told(permits, giving_up))
-            self._tasks.add(told)
-            told.add_done_callback(self._tasks.discard)
-            given_up = await self._given_up(permits, giving_up, told)
+            revoking = asyncio.create_task(self._revoke_from_holders(permits, giving_up))
+            self._tasks.add(revoking)
+            revoking.add_done_callback(self._tasks.discard)
+            given_up = await self._given_up(permits, giving_up, revoking)
             return Back(out=len(permits), given_up=given_up)
         finally:
             state.pausing -= 1
             state.changed()
 
-    async def _told(self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp]) -> None:
+    async def _revoke_from_holders(
+        self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp]
+    ) -> None:
         """Tell the holders, once the archive has been asked: hundreds of zones that answer all at once must
         not hold up who waits. A run does not end meanwhile.
         """
@@ -228,10 +230,10 @@ class Steering:
             self._state.changed()
 
     async def _given_up(
-        self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp], told: asyncio.Task[None]
+        self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp], revoking: asyncio.Task[None]
     ) -> frozenset[int]:
         """Wait until nothing can be sent under these permits; the targets of those that were given up.
-        ``told``: done once their holders were told.
+        ``revoking``: done once their holders were told.
         """
         state, numbers = self._state, {permit.number for permit in permits}
 
@@ -250,7 +252,7 @@ class Steering:
             state.note("permits expired before their steps finished")
             if not giving_up.done():
                 # Neither the archive nor the zones can be asked: a person has to look first.
-                await told
+                await revoking
         if not giving_up.done():
             # Zones were quicker than the archive.
             giving_up.cancel()

@@ -26,8 +26,8 @@ class SignOffs:
         self._zone = zone
         self._reporter = reporter
         self._waits = waits
-        self._told = 0
-        """How often the run was told that the zone's fingerprint is ruled out."""
+        self._rulings_heard = 0
+        """How often the run has heard that the zone's fingerprint is ruled out."""
 
     async def permit_for(self, step: Step, phase: ZonePhase) -> PermitGrant:
         """A permit for a step that comes before the sign-off: the one it was started with, or a new one."""
@@ -155,8 +155,8 @@ class SignOffs:
         if not self._is_ruled_out(prepared):
             return False
         # By markers of their own: one that the version before was told in vain is to be heard next time.
-        self._told += 1
-        return workflow.patched(f"a-rejected-fingerprint-ends-signed-by-zone-{self._told}")
+        self._rulings_heard += 1
+        return workflow.patched(f"a-rejected-fingerprint-ends-signed-by-zone-{self._rulings_heard}")
 
     def _is_ruled_out(self, prepared: Prepared) -> bool:
         """Whether the campaign has said that the fingerprint was rejected. Where each zone is signed by

@@ -46,7 +46,7 @@ class WafCli(CliPart):
                 shell.tell(line, lead="evidence: ")
             return
         from edgeshift.areas.waf.evidence_texts import CONSENT, LOG_ONLY
-        from edgeshift.areas.waf.shown import shown_of
+        from edgeshift.areas.waf.preview_part import shown_of
 
         _show_verdict(shell, "evidence", shown.evidence)
         _show_lines(shell, shown.evidence, shown, most)
@@ -60,7 +60,7 @@ def _show_lines(
 ) -> None:
     """Print what a window saw, each finding in the colour of its own verdict."""
     from edgeshift.areas.waf.evidence_texts import evidence_lines, finding_line
-    from edgeshift.areas.waf.shown import shown_of
+    from edgeshift.areas.waf.preview_part import shown_of
 
     names = shown_of(shown.own).names
     known = {**found.names, **names}

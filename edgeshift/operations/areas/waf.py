@@ -14,8 +14,8 @@ from edgeshift.areas.evidence import EvidenceVerdict
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_texts import cause_text, rules_of_cause
 from edgeshift.areas.waf.losses import of_fate
+from edgeshift.areas.waf.preview_part import WafShown, shown_of
 from edgeshift.areas.waf.rule_items import DELETION, items
-from edgeshift.areas.waf.shown import WafShown, shown_of
 from edgeshift.areas.waf.standing import standing
 from edgeshift.messages import Step, ZoneState
 from edgeshift.model.body_view import Item

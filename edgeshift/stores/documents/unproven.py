@@ -65,10 +65,10 @@ async def unproven_there(archive: Archive) -> StillThere:
             names.append(name)
         if len(names) > MOST:
             break
-    places = asyncio.Semaphore(AT_ONCE)
+    gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(name: str) -> Unproven | None:
-        async with places:
+        async with gate:
             try:
                 said = await get_record(archive, Unproven, name)
                 data = await _lies_there(archive, said) if said else None

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from edgeshift.campaign_file.parts import DIRECT
 from edgeshift.campaign_file.spec import ServiceSpec, TicketSpec
-from edgeshift.runtime.secret_refs import SecretRef, is_reference, said_or_kept
+from edgeshift.runtime.references import is_reference
+from edgeshift.runtime.secret_refs import SecretRef, said_or_kept
 from edgeshift.stores.tickets.folder import FolderTickets
 from edgeshift.stores.tickets.ticket import (
     Ticket,

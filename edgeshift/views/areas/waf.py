@@ -13,7 +13,7 @@ from edgeshift.areas.waf.evidence_terms import Evidence
 from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.areas.waf.loss_texts import text_of_loss
 from edgeshift.areas.waf.losses import Fate, Loss, lost_counts
-from edgeshift.areas.waf.shown import shown_of
+from edgeshift.areas.waf.preview_part import shown_of
 from edgeshift.areas.waf.terraform import DEFAULT_RANGE
 from edgeshift.messages import Step
 from edgeshift.model.counts import counted

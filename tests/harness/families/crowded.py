@@ -16,7 +16,7 @@ from edgeshift.testbed.invariants.service import load_journal, load_rate_limit
 from tests.harness.campaigns.people import NOBODY_ANSWERS
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Limit, Schedule, ZonePlan, schedule
-from tests.harness.cases import Case, World
+from tests.harness.cases import Case, World, seeds_of
 from tests.harness.disturbances import Acting, Disturbance
 from tests.harness.disturbances.stops import pause_while
 from tests.harness.verdict import Verdict
@@ -29,7 +29,6 @@ FAMILY = "crowded"
 ZONES = (60, 70, 80)
 """Of the cases that the full run plays, in turn."""
 
-EACH = 1000
 WINDOW = 400
 
 LIMIT = Limit(240, 10.0)
@@ -55,7 +54,7 @@ a time: a change that has begun has its turns before all others.
 
 def cases(seed: int) -> list[Case]:
     """Those of the full run."""
-    return [_case(seed * EACH + number, zones) for number, zones in enumerate(ZONES, start=1)]
+    return list(map(_case, seeds_of(seed, len(ZONES)), ZONES))
 
 
 def case_of(identifier: str) -> Case | None:

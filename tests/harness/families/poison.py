@@ -17,7 +17,7 @@ from temporalio.client import WorkflowHandle
 from edgeshift.testbed.invariants.digests import body_fingerprint
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan, schedule
-from tests.harness.cases import Case, World
+from tests.harness.cases import Case, World, seeds_of
 from tests.harness.poison_bodies import meet
 from tests.harness.verdict import Verdict
 from tests.kit.faults import Stage
@@ -33,8 +33,6 @@ FEWEST, MOST = 3, 8
 
 CHUNKS, BODIES = 20, 500
 """Of the bodies that the client alone is given, outside any campaign."""
-
-EACH = 1000
 
 OVERTAKEN = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
 """Why the server fails a task by which a workflow would end, where a message has come meanwhile."""
@@ -63,12 +61,8 @@ class Poison(Trouble):
 
 def cases(seed: int) -> list[Case]:
     """Those of the full run."""
-    found = [
-        _case(area, seed * EACH + number)
-        for area, count in CAMPAIGNS.items()
-        for number in range(1, count + 1)
-    ]
-    return found + [_bodies(seed * EACH + number) for number in range(1, CHUNKS + 1)]
+    found = [_case(area, one) for area, count in CAMPAIGNS.items() for one in seeds_of(seed, count)]
+    return found + [_bodies(one) for one in seeds_of(seed, CHUNKS)]
 
 
 def case_of(identifier: str) -> Case | None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Area, schedule
-from tests.harness.cases import Case, World
+from tests.harness.cases import Case, World, seeds_of
 from tests.harness.disturbances import DISTURBANCES
 from tests.harness.verdict import Verdict
 
@@ -15,17 +15,11 @@ CAMPAIGNS: Mapping[Area, int] = {"waf": 20, "esc": 7, "log-fields": 7}
 """How many campaigns of each area the full run plays."""
 
 ZONES = 100
-EACH = 1000
-"""Seeds of one seed of the run: 1001, 1002, … are those of 1."""
 
 
 def cases(seed: int) -> list[Case]:
     """Those of the full run."""
-    return [
-        _case(area, seed * EACH + number)
-        for area, count in CAMPAIGNS.items()
-        for number in range(1, count + 1)
-    ]
+    return [_case(area, one) for area, count in CAMPAIGNS.items() for one in seeds_of(seed, count)]
 
 
 def case_of(identifier: str) -> Case | None:

@@ -11,7 +11,7 @@ from functools import partial
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan, schedule, shown_in
 from tests.harness.campaigns.service_faults import UNCERTAIN
-from tests.harness.cases import Case, World
+from tests.harness.cases import Case, World, seeds_of
 from tests.harness.verdict import Verdict
 
 FAMILY = "unknown"
@@ -24,8 +24,6 @@ CAMPAIGNS: dict[Area, int] = {"waf": 9, "esc": 3, "log-fields": 3}
 ZONES = 100
 RATE = 0.01
 """The share of readings that goes wrong."""
-
-EACH = 1000
 
 SHAPES: dict[Area, tuple[str, ...]] = {
     "waf": ("pro", "pro", "business", "bypass", "enterprise"),
@@ -48,11 +46,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
 
 def cases(seed: int) -> list[Case]:
     """Those of the full run."""
-    return [
-        _case(area, seed * EACH + number)
-        for area, count in CAMPAIGNS.items()
-        for number in range(1, count + 1)
-    ]
+    return [_case(area, one) for area, count in CAMPAIGNS.items() for one in seeds_of(seed, count)]
 
 
 def case_of(identifier: str) -> Case | None:

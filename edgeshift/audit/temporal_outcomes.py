@@ -26,7 +26,7 @@ from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of, origin_i
 AT_ONCE = 24
 
 
-async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
+async def add_temporal_outcomes(client: Client, campaign: str, spool: Spool) -> bool:
     """Add how the campaign and its targets ended, as far as Temporal still knows; False where it knows
     nothing of the campaign. ``spool``: with the targets that the archive has. Raises RPCError.
     """

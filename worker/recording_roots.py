@@ -23,7 +23,7 @@ EVERY = TOLD_WITHIN.total_seconds()
 
 
 @asynccontextmanager
-async def roots_told(
+async def recording_roots(
     identity: str, roots: RootsFiles | None, archive: Archive, key: str = ""
 ) -> AsyncIterator[None]:
     """Say it for as long as the block runs. An archive that cannot be written now is tried again. ``key``:
