@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from edgeshift.cli.receipts import NotSteered, Steered
     from edgeshift.messages import Answer, CampaignSummary
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 LAGS = 2.5
 """Seconds by which Temporal's list may lag behind."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
     from edgeshift.operations.hands import Drafts
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 LARGEST = 1_100_000
 """Bytes of a file with a statement or a signature."""
@@ -103,7 +103,7 @@ class Elsewhere:
         if not self.prints and not self.signed:
             return shell.pen(by, "approver")
         from edgeshift.operations.hands import Drafts
-        from edgeshift.operations.signed import Pen
+        from edgeshift.operations.pen import Pen
 
         self._drafts = Drafts()
         return Pen.drafting(self._drafts, shell.archive(), by, shell.roots())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from edgeshift.cli.shell import Shell
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 
 async def looked_at(

@@ -21,7 +21,7 @@ from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import summary
 from edgeshift.operations.errors import BadInput, Failed, NotFound, Refused, TemporalTrouble, Unreadable
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
+from edgeshift.operations.sign_offs import TRIED_OF_EACH, waiting_groups
 from edgeshift.operations.zones import FoundZone, check_campaign, frozen_targets, zone_state
 from edgeshift.stores.archive import Archive, ArchiveMissing
 

@@ -29,7 +29,7 @@ from edgeshift.runtime.temporal import UNREADABLE
 from edgeshift.stores.archive import ArchiveError
 
 if TYPE_CHECKING:
-    from edgeshift.operations.signed import Pen, Word
+    from edgeshift.operations.pen import Pen, Word
 
 LOOKS_FOR = 5.0
 """Seconds for which a campaign is looked at before it is stopped: then it is signed unseen."""

@@ -29,8 +29,8 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.fleet import Target, ZoneOutcome, campaign_id
-from edgeshift.operations.signed import Pen
-from edgeshift.operations.signed import Word as SignedWord
+from edgeshift.operations.pen import Pen
+from edgeshift.operations.pen import Word as SignedWord
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive

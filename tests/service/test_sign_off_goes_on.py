@@ -54,7 +54,7 @@ def groups(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for name, answer in answers.items():
         monkeypatch.setattr(operations, name, answering(answer), raising=False)
     there = SimpleNamespace(targets=[SimpleNamespace(index=0)], total=1)
-    monkeypatch.setattr("edgeshift.operations.signing.zones_at", answering(there))
+    monkeypatch.setattr("edgeshift.operations.sign_offs.zones_at", answering(there))
     monkeypatch.setattr(
         sign_off, "_show_groups", lambda _shell, _chosen, found, *_, **__: shown.append(found)
     )

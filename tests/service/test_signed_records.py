@@ -29,7 +29,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import Refused
 from edgeshift.operations.hands import Drafts
-from edgeshift.operations.signed import Pen, Word
+from edgeshift.operations.pen import Pen, Word
 from edgeshift.operations.signed_elsewhere import matching, record
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from tests.kit.openssh import Keypair

@@ -33,7 +33,7 @@ from edgeshift.model.sign_off import Choice
 from edgeshift.operations.apart import looked_at
 from edgeshift.operations.by_workers import unrecorded
 from edgeshift.operations.errors import NotRecorded, NotThatZone
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.zones import FoundZone
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import (

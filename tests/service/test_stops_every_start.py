@@ -20,7 +20,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import signed_to
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.signed import Pen, Word
+from edgeshift.operations.pen import Pen, Word
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.test_audit_recorded import proved
 from tests.service.test_restarted_at_the_door import ago
@@ -175,7 +175,7 @@ async def test_of_too_many_starts_those_left_out_are_said(
 ) -> None:
     """The one that is meant is not among them."""
     monkeypatch.setattr(signed_to, "MOST_STOPPED", 3)
-    monkeypatch.setattr("edgeshift.operations.signed.MOST_STOPPED", 3)
+    monkeypatch.setattr("edgeshift.operations.pen.MOST_STOPPED", 3)
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(hours=2))
         await door.approve()

@@ -22,8 +22,8 @@ from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.operations.campaigns import start_campaign, store_spec
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.hands import Drafts
+from edgeshift.operations.pen import ROLES, Pen
 from edgeshift.operations.policies import refuse_uncounted
-from edgeshift.operations.signed import ROLES, Pen
 from edgeshift.operations.steering import abort, pause
 from edgeshift.stores.archive import Archive
 from tests.kit import APPROVER, OPERATOR

@@ -1,5 +1,5 @@
-"""What people ask of a campaign, signed with their keys and recorded in the archive before Temporal hears of
-it.
+"""The pen: what people ask of a campaign is signed with their keys, and recorded in the archive before
+Temporal hears of it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Signing: what waits, what exactly would be signed, and the decision itself, bound to digests that a
-person saw.
+"""Sign-offs: what waits for one, what exactly would be signed, and the decision itself, bound to digests that
+a person saw.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from edgeshift.operations.errors import (
     TemporalTrouble,
 )
 from edgeshift.operations.group import Rest, chosen_example, rest_of
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.signed import Pen
 from edgeshift.operations.zones import LOOK, FoundZone, check_wave, check_zone, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
