@@ -20,7 +20,6 @@ from edgeshift.runtime.safe_text import hides
 
 if TYPE_CHECKING:
     from edgeshift.authority.statements import DecisionStatement, Statement
-    from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
     from edgeshift.operations.hands import Drafts
     from edgeshift.operations.pen import Pen
@@ -32,14 +31,14 @@ LARGEST = 1_100_000
 @dataclass
 class Elsewhere:
     """Where a decision is signed. ``out``: the folder for statements that are printed; none: stdout.
-    ``signed``: statements that come back, with their signatures. ``left``: what the pen said of starts to
-    which each decision is not signed.
+    ``signed``: statements that come back, with their signatures. ``not_signed_for``: of each decision, what
+    the pen said of starts to which it is not signed.
     """
 
     prints: bool = False
     out: Path | None = None
     signed: tuple[tuple[DecisionStatement, str], ...] = ()
-    left: list[str] = field(default_factory=list, init=False)
+    not_signed_for: list[str] = field(default_factory=list, init=False)
     _drafts: Drafts | None = field(default=None, init=False)
 
     @classmethod
@@ -122,13 +121,13 @@ class Elsewhere:
         await record(shell.archive(), matching(self._drafts.statements, self.signed, shell.roots()))
         return False
 
-    def check_left(self, campaign: str) -> None:
+    def check_each_start(self, campaign: str) -> None:
         """Raises CommandError where a decision is not to each start that it has to be to: a rejection."""
-        if not (left := next(filter(None, self.left), "")):
+        if not (not_for := next(filter(None, self.not_signed_for), "")):
             return
         done = "what was printed rejects it" if self.prints else "the rejection is signed and told"
         raise CommandError(
-            f"campaign {campaign}: {done}; but {left}",
+            f"campaign {campaign}: {done}; but {not_for}",
             ExitCode.FAILED,
             hint="workers go by what is signed, whatever Temporal is told:"
             f" `edgeshift pause {campaign}` stops them, where that is signed for each start",
@@ -166,34 +165,6 @@ class Elsewhere:
             markup=False,
             soft_wrap=True,
         )
-
-
-@dataclass(frozen=True)
-class Word:
-    """What a person says of something that waits for a sign-off, and how it is asked for: ``where`` it is
-    signed; ``raw``: each body is shown as JSON, too; ``yes``: without a question.
-    """
-
-    choice: Choice
-    by: str
-    reason: str
-    where: Elsewhere
-    raw: bool = False
-    yes: bool = False
-
-    @property
-    def command(self) -> str:
-        """The command that says the same of a ZONE that is with another CAMPAIGN."""
-        return f"sign-off {self.choice.value} CAMPAIGN --zone ZONE"
-
-    async def confirm(self, shell: Shell, summary: CampaignSummary, what: str) -> None:
-        """Ask whether ``what`` was shown is approved, or rejected. Raises CommandError where it is not, and
-        Refused where the campaign would not count it by whoever decides.
-        """
-        from edgeshift.operations.policies import refuse_uncounted
-
-        await refuse_uncounted(shell.archive(), summary, self.choice, self.by, shell.readable_roots)
-        shell.confirm(f"{self.choice.value.capitalize()} {what}{shell.here} as {self.by}?", yes=self.yes)
 
 
 def _waves(statements: Sequence[Statement]) -> list[int]:

@@ -238,7 +238,7 @@ async def test_of_too_many_starts_those_that_a_rejection_leaves_out_are_said(
         left = await reject(door, pen(door, roots=False, by="grace"), OTHER, alike=alike)
         assert "not for 3 more starts" in left and "EDGESHIFT_AUTHORITY_ROOTS" in left
         with pytest.raises(CommandError, match=r"the rejection is signed and told; but not for 3") as ended:
-            told(left).check_left(door.campaign)
+            told(left).check_each_start(door.campaign)
         assert ended.value.code == ExitCode.FAILED
         spec = door.gate.start.spec
         assert await reject(door, pen(door, by="grace"), spec, alike=alike) == ""
@@ -256,13 +256,13 @@ async def test_a_rejection_stays_where_a_further_signature_is_missing(alike: boo
         left = await reject(door, mine, door.gate.start.spec, alike=alike)
         assert "not signed for 1 other start" in left and "id_sk" in left
         assert "grace rejected it" in (await door.commit()).reason and await door.sent() == 0
-        told("").check_left(door.campaign)
+        told("").check_each_start(door.campaign)
 
 
 def told(*left: str) -> Elsewhere:
     """Where decisions were signed of which the pen said this."""
     where = Elsewhere()
-    where.left.extend(left)
+    where.not_signed_for.extend(left)
     return where
 
 
