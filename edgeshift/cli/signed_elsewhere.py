@@ -105,7 +105,7 @@ class Elsewhere:
         from edgeshift.operations.pen import Pen
 
         self._drafts = Drafts()
-        return Pen.drafting(self._drafts, shell.archive(), by, shell.roots())
+        return Pen(self._drafts, shell.archive(), by, shell.roots())
 
     async def done(self, shell: Shell) -> bool:
         """Print what is to be signed; True then, since nobody has decided yet. Or record what was signed.

@@ -286,7 +286,7 @@ async def test_nothing_is_signed_of_a_start_that_is_not(archive: Archive, ring: 
 async def drafts(archive: Archive, *fingerprints: str, by: str = "ada") -> list[Statement]:
     """What would be signed of these fingerprints now."""
     hand = Drafts()
-    pen = Pen.drafting(hand, archive, by, None)
+    pen = Pen(hand, archive, by)
     await pen.fingerprints("autumn", SPEC, Choice.APPROVE, step=Step.COMMIT, fingerprints=fingerprints)
     return hand.statements
 
