@@ -29,8 +29,8 @@ NO_REFUSAL = [
 
 NO_GIVING_UP = Edit(
     INTENTS,
-    "    if not many and await connections.records.create(key, record):\n        return Fixed.GIVEN_UP\n",
-    "    if not (key and record):\n        return Fixed.GIVEN_UP\n",
+    "            if await _gives_up(connections, batch, zone, permit):\n",
+    "            if not (key and batch):\n",
 )
 """A campaign that is paused gives no permit up in the archive, and waits for its zones."""
 
