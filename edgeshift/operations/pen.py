@@ -46,7 +46,7 @@ DECISION_STANDS = timedelta(days=90)
 HIGHEST = 1_000_000
 """The highest number of a word."""
 
-Word = Literal["pause", "resume", "abort"]
+SteeringWord = Literal["pause", "resume", "abort"]
 
 
 ROLES: Mapping[type[Statement], Role] = {
@@ -193,7 +193,7 @@ class Pen:
             return [start]
         return to_stop(start, starts, self._roots, datetime.now(UTC))
 
-    async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> str:
+    async def word(self, campaign: str, spec: str | None, word: SteeringWord, reason: str = "") -> str:
         """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
         its latest start. A word that stops is to the other starts of its name, too (``to_stop``).
 

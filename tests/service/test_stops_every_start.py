@@ -20,7 +20,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import signed_to
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.pen import Pen, Word
+from edgeshift.operations.pen import Pen, SteeringWord
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.test_audit_recorded import proved
 from tests.service.test_restarted_at_the_door import ago
@@ -68,7 +68,7 @@ async def numbers(door: Guarded) -> list[int]:
 @pytest.mark.parametrize("verb", ["pause", "abort"])
 @pytest.mark.parametrize("named", [True, False])
 async def test_a_stop_counts_whichever_start_temporal_names(
-    where: dict[str, Any], verb: Word, named: bool, tmp_path: Path
+    where: dict[str, Any], verb: SteeringWord, named: bool, tmp_path: Path
 ) -> None:
     """A rehearsal's before the real one, or, where Temporal is away, one of another service after it."""
     async with guarded(tmp_path) as door:
@@ -137,7 +137,7 @@ async def test_it_can_be_stopped_until_each_of_its_starts_is_aborted(tmp_path: P
 
 
 @pytest.mark.parametrize("verb", ["pause", "abort"])
-async def test_one_signature_that_is_missing_takes_no_other_away(verb: Word, tmp_path: Path) -> None:
+async def test_one_signature_that_is_missing_takes_no_other_away(verb: SteeringWord, tmp_path: Path) -> None:
     """The start that is meant comes first; how many signatures are needed is said before that."""
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(hours=2))
