@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.errors import CommandError, ExitCode, bad_input
 from edgeshift.cli.options import checked_folder
 from edgeshift.cli.shell import Shell
 from edgeshift.runtime.files import whole_path
@@ -49,13 +49,15 @@ class Elsewhere:
         statement, or whose signature is none of it.
         """
         if prints and (statements or signatures):
-            raise _bad("--print and --statement exclude each other", "print, sign, then hand the files back")
+            raise bad_input(
+                "--print and --statement exclude each other", "print, sign, then hand the files back"
+            )
         if out is not None and not prints:
-            raise _bad("--out needs --print", "add --print, or leave --out out")
+            raise bad_input("--out needs --print", "add --print, or leave --out out")
         if signatures and not statements:
-            raise _bad("--signature needs --statement", "give the file that was printed and signed, too")
+            raise bad_input("--signature needs --statement", "give the file that was printed and signed, too")
         if signatures and len(signatures) != len(statements):
-            raise _bad(
+            raise bad_input(
                 f"there are {len(statements)} of --statement and {len(signatures)} of --signature",
                 "give one signature for each statement, in the same order",
             )
@@ -67,7 +69,7 @@ class Elsewhere:
         """Who has signed; empty where nobody has."""
         names = sorted({statement.by for statement, _ in self.signed})
         if len(names) > 1:
-            raise _bad(
+            raise bad_input(
                 f"the statements are by {' and '.join(names)}", "hand in those of one person at a time"
             )
         return "".join(names)
@@ -80,13 +82,13 @@ class Elsewhere:
     def check_by(self, by: str, *, typed: object) -> None:
         """Raises CommandError where somebody else was named by ``--by`` than has signed."""
         if getattr(typed, "name", "") == "COMMANDLINE" and self.by not in ("", by):
-            raise _bad(f"--by {by}: what was signed is by {self.by}", "leave --by out")
+            raise bad_input(f"--by {by}: what was signed is by {self.by}", "leave --by out")
 
     def check_choice(self, choice: Choice) -> None:
         """Raises CommandError where the other was signed."""
         if any(statement.choice is not choice for statement, _ in self.signed):
             other = self.signed[0][0].choice.value
-            raise _bad(f"what was signed is to {other}", f"call `edgeshift sign-off {other}`")
+            raise bad_input(f"what was signed is to {other}", f"call `edgeshift sign-off {other}`")
 
     def begin(self, shell: Shell) -> None:
         """Where statements are printed, stdout is theirs alone. Raises CommandError where their folder does
@@ -137,9 +139,11 @@ class Elsewhere:
         if self.out is not None:
             files = [quote(str(path)) for path in _files(self.out, statements)]
         elif len(statements) > 1:
-            raise _bad(f"there are {len(statements)} statements to sign", "write a file for each: --out DIR")
+            raise bad_input(
+                f"there are {len(statements)} statements to sign", "write a file for each: --out DIR"
+            )
         elif sys.stdout.isatty() and any(map(hides, statements[0].bytes.decode())):
-            raise _bad(
+            raise bad_input(
                 "the statement has characters that a terminal obeys or does not show, and all are signed",
                 "write it to a file: --out DIR",
             )
@@ -191,17 +195,17 @@ def _signed(statement: Path, signature: Path) -> tuple[DecisionStatement, str]:
     try:
         said = json.loads(_read(statement))
     except (ValueError, RecursionError):
-        raise _bad(f"{statement}: it is no statement", "give a file that --print has written") from None
+        raise bad_input(f"{statement}: it is no statement", "give a file that --print has written") from None
     armored = _read(signature).decode("ascii", errors="replace")
     try:
         found = attested(said, armored).statement
     except BadStatement as why:
-        raise _bad(
+        raise bad_input(
             f"{signature}: it does not sign {statement}: {why}",
             "sign the file as it was printed: ssh-keygen -Y sign -n edgeshift -f KEY FILE",
         ) from None
     if not isinstance(found, DecisionStatement):
-        raise _bad(f"{statement}: it is no decision", "give a file that --print has written")
+        raise bad_input(f"{statement}: it is no decision", "give a file that --print has written")
     return found, armored
 
 
@@ -210,14 +214,12 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as why:
-        raise _bad(
+        raise bad_input(
             f"{path} cannot be read: {why.strerror}",
             "ssh-keygen -Y sign writes FILE.sig beside FILE; --signature names another",
         ) from None
     if len(data) > LARGEST:
-        raise _bad(f"{path}: it is larger than {LARGEST:,} bytes", "give a file that --print has written")
+        raise bad_input(
+            f"{path}: it is larger than {LARGEST:,} bytes", "give a file that --print has written"
+        )
     return data
-
-
-def _bad(text: str, hint: str) -> CommandError:
-    return CommandError(text, ExitCode.BAD_INPUT, hint=hint)

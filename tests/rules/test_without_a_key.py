@@ -115,7 +115,7 @@ async def test_an_abort_that_is_not_signed_names_what_it_leaves(
         return ""
 
     monkeypatch.setattr(operations, "abort", abort)
-    monkeypatch.setattr(control, "looked_at", nothing)
+    monkeypatch.setattr(control, "look_before_steering", nothing)
     monkeypatch.setattr(control, "_names_left", names)
     monkeypatch.setattr(shell, "note_of", note)
     client: Any = None
