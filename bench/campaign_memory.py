@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.campaign.book import Word
+from edgeshift.campaign.book import DecidingWord
 from edgeshift.campaign.ledger import PARTS, Ledger
 from edgeshift.campaign.packing import split
 from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, TargetState
@@ -61,7 +61,7 @@ def decide(ledger: Ledger, by: str, at_once: int, dice: random.Random) -> float:
             days=1 + PEOPLE.index(by) / 10, milliseconds=1_500 * first + dice.randrange(1_000)
         )
         began = time.process_time()
-        word = Word(Choice.APPROVE, by, ledger.book.kept(reason), at)
+        word = DecidingWord(Choice.APPROVE, by, ledger.book.kept(reason), at)
         for fingerprint in some:
             ledger.book.record(fingerprint, None, word)
         ledger.apply_to(some, POLICY, "olga", at)

@@ -28,7 +28,7 @@ from edgeshift.model.sign_off import Choice
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.campaigns import assess, frozen_by, published, start_campaign
 from edgeshift.operations.errors import NotFound
-from edgeshift.operations.signing import SEPARATE, sign_fingerprints, sign_zone, waiting_zone
+from edgeshift.operations.sign_offs import SEPARATE, sign_fingerprints, sign_zone, waiting_zone
 from edgeshift.operations.zones import FoundZone
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive

@@ -13,7 +13,7 @@ from edgeshift.campaign.start import zone_policy
 from edgeshift.messages import Change, Step
 
 
-class Others(NamedTuple):
+class SentByOthers(NamedTuple):
     """``shows``: whether a commit of the zone may still come to show, however soon it was made.
 
     ``until``: until when something may be on its way of which nobody has recorded an answer; None where
@@ -28,7 +28,7 @@ class Others(NamedTuple):
         return self.shows or self.until is not None
 
 
-async def others_of(connections: Connections, change: Change, *, beside: str = "") -> Others:
+async def others_of(connections: Connections, change: Change, *, beside: str = "") -> SentByOthers:
     """What there is beside a change, by whomever. How long anything takes is no shorter than the campaign's
     file says, whatever a message does; nor than the file by which a commit was sent. ``beside``: what was
     sent under the permit of this name does not count. Raises ArchiveError.
@@ -58,4 +58,4 @@ async def others_of(connections: Connections, change: Change, *, beside: str = "
             shows = True
         elif not await is_answered(connections, sent.key):
             until = max(until or over, over)
-    return Others(shows, until)
+    return SentByOthers(shows, until)

@@ -21,7 +21,7 @@ from activities.change.calling_off import unless_called_off
 from activities.change.fence import Fence
 from activities.change.in_force import seen_commit
 from activities.change.intents import (
-    Fixed,
+    PermitOnRecord,
     as_begun,
     commit_may_show,
     fix_permit,
@@ -135,9 +135,9 @@ class MutationActivities:
         targets = await self._connections.targets(batch.targets)
         places = asyncio.Semaphore(SIDE_BY_SIDE)
 
-        async def fixed(permit: Permit) -> Fixed:
+        async def fixed(permit: Permit) -> PermitOnRecord:
             if not 0 <= permit.index < len(targets):
-                return Fixed.MAY_BE_SENT
+                return PermitOnRecord.MAY_BE_SENT
             async with places:
                 return await fix_permit(self._connections, batch, targets[permit.index].zone, permit)
 
@@ -146,10 +146,12 @@ class MutationActivities:
         if await self._connections.reset_of(batch.campaign, runs):
             # It may have forgotten a permit: each zone has to say that it makes no step under any.
             return PermitsGivenUp()
-        numbers: dict[Fixed, list[int]] = {kind: [] for kind in Fixed}
+        numbers: dict[PermitOnRecord, list[int]] = {kind: [] for kind in PermitOnRecord}
         for permit, kind in zip(batch.permits, found, strict=True):
             numbers[kind].append(permit.number)
-        return PermitsGivenUp(given_up=tuple(numbers[Fixed.GIVEN_UP]), over=tuple(numbers[Fixed.OVER]))
+        return PermitsGivenUp(
+            given_up=tuple(numbers[PermitOnRecord.GIVEN_UP]), over=tuple(numbers[PermitOnRecord.OVER])
+        )
 
     @activity.defn(name="look_back_at_commits")
     @named_failures

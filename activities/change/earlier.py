@@ -19,7 +19,7 @@ from activities.change.intent_records import (
 from activities.change.own import Own, run_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
-from edgeshift.authority.earlier import Effective, Sent, earlier_than
+from edgeshift.authority.earlier import Effective, SentStep, earlier_than
 from edgeshift.authority.recorded import sent_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
@@ -32,7 +32,7 @@ async def earlier_of(connections: Connections, change: Change, spec: CampaignSpe
     """What the campaign has sent to the target of this change, by the rule that a verifier of its file has
     too (edgeshift/authority/earlier.py). Raises ArchiveError.
     """
-    asked = Sent(change.step.value, change.start.attempt, change.digest, change.fingerprint)
+    asked = SentStep(change.step.value, change.start.attempt, change.digest, change.fingerprint)
     mine = [(key, record, sent_of(record)) async for key, record in _of_campaign(connections, change)]
     # Nothing is sent under what was given up, and a pause may come long after the attempt.
     begun = [(sent, record.at) for _, record, sent in mine if record.step != GIVEN_UP]
@@ -131,7 +131,7 @@ async def _of_campaign(connections: Connections, change: Change) -> AsyncIterato
 
 
 async def _effective(
-    connections: Connections, change: Change, spec: CampaignSpec, key: str, at: datetime, sent: Sent
+    connections: Connections, change: Change, spec: CampaignSpec, key: str, at: datetime, sent: SentStep
 ) -> Effective:
     """What became of something alike, in its attempt or one that has taken it up."""
     if sent.step != change.step.value:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.change.beside import Others, others_of
+from activities.change.beside import SentByOthers, others_of
 from activities.change.earlier import earlier_of
 from activities.change.intent_records import OPENED, ClosedAs, by_server
 from activities.change.intents import (
@@ -306,7 +306,7 @@ class Fence:
             raise NotSent(STILL_ON_ITS_WAY, turn=False)
         raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
 
-    async def _others(self) -> Others:
+    async def _others(self) -> SentByOthers:
         there, change = self.connections, self.change
         return await insisting(there, lambda: others_of(there, change, beside=change.permit.name))
 

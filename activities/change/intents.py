@@ -77,7 +77,7 @@ async def give_up(connections: Connections, change: Change) -> bool:
     return await is_given_up(connections, key)
 
 
-class Fixed(Enum):
+class PermitOnRecord(Enum):
     """What the archive says of a permit that is out."""
 
     GIVEN_UP = auto()
@@ -85,13 +85,15 @@ class Fixed(Enum):
     MAY_BE_SENT = auto()
 
 
-async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit) -> Fixed:
+async def fix_permit(
+    connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit
+) -> PermitOnRecord:
     """As ``give_up``, of a permit alone: whoever holds it need not be asked, nor where its one request is
     recorded as answered, or was recorded so long ago that it is over. An intent's time is the server's, or
     later. What is there and cannot be read says nothing of one permit, and holds no other up.
     """
     if not is_named(permit):
-        return Fixed.MAY_BE_SENT
+        return PermitOnRecord.MAY_BE_SENT
     key = intent_key(zone, batch.area, permit.name)
     try:
         # Most of many zones at work have sent theirs: a record that is there is read at once, which costs
@@ -99,20 +101,20 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
         found = await connections.records.find(Intent, key)
         if found is None:
             if await _gives_up(connections, batch, zone, permit):
-                return Fixed.GIVEN_UP
+                return PermitOnRecord.GIVEN_UP
             found = await connections.records.find(Intent, key)
     except DocumentUnreadable:
-        return Fixed.MAY_BE_SENT
+        return PermitOnRecord.MAY_BE_SENT
     if found is None:
-        return Fixed.MAY_BE_SENT
+        return PermitOnRecord.MAY_BE_SENT
     # What no worker has signed is whatever may have been sent, as of when it was stored.
     there = found.record if found.unproven is None else await as_stored(connections, key, found.record)
     if found.unproven is None and there.step == OPENED:
-        return Fixed.MAY_BE_SENT
+        return PermitOnRecord.MAY_BE_SENT
     if found.unproven is None and there.step == GIVEN_UP:
-        return Fixed.GIVEN_UP
+        return PermitOnRecord.GIVEN_UP
     over = activity.info().started_time >= there.at + batch.over_after or await is_answered(connections, key)
-    return Fixed.OVER if over else Fixed.MAY_BE_SENT
+    return PermitOnRecord.OVER if over else PermitOnRecord.MAY_BE_SENT
 
 
 async def _gives_up(connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit) -> bool:

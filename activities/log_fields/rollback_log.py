@@ -210,16 +210,16 @@ class RollbackLog:
         key = f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(encoded(record))[:12]}{again}"
         await self._records.create_own(key, record)
 
-    async def sent(self, ruleset_id: str) -> list[log_fields.Sent]:
+    async def sent(self, ruleset_id: str) -> list[log_fields.OwnWrite]:
         """Every write to this ruleset so far, whether it was answered or not."""
-        found: list[log_fields.Sent] = []
+        found: list[log_fields.OwnWrite] = []
         if await self._found() is None:
             return found
         async for key in self._archive.list(f"{self._prefix}/{ruleset_id}"):
             if not key.rpartition("/")[2].startswith("put-"):
                 continue
             if record := await self._counted(RulesSent, key):
-                found.append(log_fields.Sent(record.over, record.rules))
+                found.append(log_fields.OwnWrite(record.over, record.rules))
         return sorted(found, key=lambda item: item.over)
 
     async def any_sent(self) -> bool:

@@ -103,7 +103,7 @@ def _versions(numbers: Sequence[int]) -> str:
     return f"{agreed(len(numbers), 'version')} {', '.join(map(str, numbers))}"
 
 
-def _made_over(sent: Sequence[log_fields.Sent], version: log_fields.Version) -> int:
+def _made_over(sent: Sequence[log_fields.OwnWrite], version: log_fields.Version) -> int:
     """How many writes were made over this version, as far as it is known."""
     return sum(item.over == version.number for item in sent)
 
@@ -210,7 +210,7 @@ class RulesetWriter:
     def _reconciled(
         self,
         base: log_fields.Version,
-        sent: Sequence[log_fields.Sent],
+        sent: Sequence[log_fields.OwnWrite],
         since: Sequence[log_fields.Version],
         present: log_fields.Version,
     ) -> log_fields.Reconciled:
@@ -346,6 +346,6 @@ class RulesetWriter:
             )
         except (ServiceError, NotSent):
             return False
-        sent = log_fields.Sent(over, rules)
+        sent = log_fields.OwnWrite(over, rules)
         base = log_fields.Version(over, ())
         return bool(log_fields.reconcile(base, [sent], since, list).written)

@@ -48,7 +48,7 @@ SIDE_BY_SIDE = 16
 
 
 @dataclass(frozen=True)
-class Found(Generic[Model]):
+class FoundRecord(Generic[Model]):
     """A record that is there. ``unproven``: why it does not count, or None where it does."""
 
     record: Model
@@ -118,7 +118,9 @@ class WorkerRecords:
             raise ArchiveCorrupt(f"the record {key} in the archive does not count: {found.unproven}")
         return False
 
-    async def find(self, model: type[Model], key: str, *, forgiving: bool = False) -> Found[Model] | None:
+    async def find(
+        self, model: type[Model], key: str, *, forgiving: bool = False
+    ) -> FoundRecord[Model] | None:
         """The record of this name, and whether it counts; None where there is none. ``forgiving``: it counts
         also where its key was revoked since. Raises ArchiveError; DocumentUnreadable where it is another
         thing.
@@ -127,7 +129,7 @@ class WorkerRecords:
         if data is None:
             return None
         why = await self._refused(key, data, forgiving=forgiving)
-        return Found(decoded(model, data, key), why)
+        return FoundRecord(decoded(model, data, key), why)
 
     async def proven(self, model: type[Model], key: str, *, forgiving: bool = False) -> Model | None:
         """The record of this name where it counts, else None. Raises ArchiveError; DocumentUnreadable where
@@ -154,7 +156,7 @@ class WorkerRecords:
         Raises ArchiveError where they cannot be listed.
         """
 
-        async def look(key: str) -> Found[Model] | None:
+        async def look(key: str) -> FoundRecord[Model] | None:
             return await self.find(model, key, forgiving=True)
 
         keys = await self.keys_unless_flooded(prefix)

@@ -24,7 +24,7 @@ from edgeshift.authority.keyring import Keyring
 from edgeshift.messages import CampaignSummary, Step
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import NotFound, OperationError, Refused, pause, resume, sign_fingerprints, summary
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive

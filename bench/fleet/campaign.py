@@ -29,7 +29,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations import assess, planned, start_campaign, store_spec
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.rate_limit.terms import MOST_REQUESTS
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect

@@ -47,7 +47,7 @@ from edgeshift.operations import (
     summary,
 )
 from edgeshift.operations.campaigns import describe
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect

@@ -41,7 +41,7 @@ from edgeshift.operations import (
     store_spec,
     summary,
 )
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.quota.leases import terms_of
 from edgeshift.rate_limit.slots import CLOCKS_APART, LEAD, LONGEST_BLOCK
 from edgeshift.runtime.queues import Queue

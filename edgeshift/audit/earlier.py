@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from edgeshift.authority.door import Earlier
-from edgeshift.authority.earlier import Effective, Sent, earlier_than
+from edgeshift.authority.earlier import Effective, SentStep, earlier_than
 from edgeshift.authority.recorded import sent_of
 from edgeshift.stores.documents import Intent
 
@@ -35,7 +35,7 @@ class Recorded:
         return tuple(self.key.split("/")[1:3])
 
     @property
-    def sent(self) -> Sent:
+    def sent(self) -> SentStep:
         """What was about to be sent."""
         return sent_of(self.record)
 

@@ -60,7 +60,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Signed:
+class CampaignStatements:
     """What people signed of a campaign, by keys that are known."""
 
     starts: Sequence[Attested]
@@ -74,7 +74,7 @@ def judged(
     spec: CampaignSpec,
     place: int,
     target: Target,
-    signed: Signed,
+    signed: CampaignStatements,
     decisions: Sequence[Attested],
     roots: Roots,
 ) -> frozenset[str] | str:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from edgeshift.audit.chain import Broken, Kind, Line, lines_of
 from edgeshift.audit.earlier import Recorded, earlier_in
 from edgeshift.audit.index import Index
-from edgeshift.audit.judging import Request, Signed, judged
+from edgeshift.audit.judging import CampaignStatements, Request, judged
 from edgeshift.audit.proof import MOST, Finding, Proof
 from edgeshift.audit.rows import (
     AnswerRow,
@@ -330,7 +330,7 @@ class Verifier:
     def _agreed(self, request: Request) -> frozenset[str] | str:
         """Who agreed to a request, by the first start on which it rests; or why it rests on none."""
         why = "nobody whose key is known has signed its start"
-        signed = Signed(self._starts, self._words, self._agains)
+        signed = CampaignStatements(self._starts, self._words, self._agains)
         for start in sorted(self._starts, key=lambda said: said.statement.issued, reverse=True):
             statement = start.statement
             assert isinstance(statement, StartStatement)

@@ -17,7 +17,7 @@ from edgeshift.messages import Step
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentStep:
     """What was sent to a target, or is about to be. ``step``: of ``Step``, or another that a record names.
     ``run``: the campaign's first run, where it is known, by whoever had it sent; ``start``: digest of the
     signed start that it rests on. ``digest``, ``fingerprint``: of what was signed, where they are known.
@@ -35,7 +35,7 @@ class Sent:
         """Which attempt it is of: of a signed start, whatever run is named; of a run where no start is."""
         return self.start or self.run, self.attempt
 
-    def is_alike(self, other: Sent) -> bool:
+    def is_alike(self, other: SentStep) -> bool:
         """Whether the other one is of the same change, or its rollback."""
         if other.step not in (self.step, Step.ROLL_BACK.value):
             return False
@@ -49,14 +49,14 @@ class Effective:
     rollback. ``seen``: whether it was watched to its end, as far as that is on record.
     """
 
-    sent: Sent
+    sent: SentStep
     at: datetime
     ends: Sequence[datetime] = ()
     seen: bool = False
 
 
 def earlier_than(
-    asked: Sent, begun: Iterable[tuple[Sent, datetime]], alike: Sequence[Effective], resends: int = 0
+    asked: SentStep, begun: Iterable[tuple[SentStep, datetime]], alike: Sequence[Effective], resends: int = 0
 ) -> Earlier:
     """What was sent before ``asked``. ``begun``: all that was, and when; ``alike``: of that, what is alike
     and effective. ``resends``: how often the same may be sent again because it never showed.

@@ -4,11 +4,11 @@ verifier of audit files.
 
 from __future__ import annotations
 
-from edgeshift.authority.earlier import Sent
+from edgeshift.authority.earlier import SentStep
 from edgeshift.stores.documents import Intent
 
 
-def sent_of(record: Intent) -> Sent:
+def sent_of(record: Intent) -> SentStep:
     """What a record says was about to be sent."""
     digests = record.digest, record.fingerprint
-    return Sent(record.step, record.in_attempt, *digests, run=record.run, start=record.start)
+    return SentStep(record.step, record.in_attempt, *digests, run=record.run, start=record.start)

@@ -57,7 +57,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Word:
+class DecidingWord:
     """What one person said, in one message, of one or many fingerprints. Of ``at``, milliseconds are kept."""
 
     choice: Choice
@@ -85,9 +85,9 @@ class DecisionBook:
     """Decisions by fingerprint, and by wave where they were given for one alone; one a person in each."""
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[str, int | None], dict[str, Word]] = {}
+        self._entries: dict[tuple[str, int | None], dict[str, DecidingWord]] = {}
         self._waves: dict[str, list[int | None]] = {}
-        self._uses: dict[Word, int] = {}
+        self._uses: dict[DecidingWord, int] = {}
         self._size = 0
         self._text = 0
 
@@ -103,7 +103,7 @@ class DecisionBook:
         return self._waves.keys()
 
     def has_room_for(
-        self, fingerprints: Iterable[str], wave: int | None, word: Word, known: Sequence[str] = ()
+        self, fingerprints: Iterable[str], wave: int | None, word: DecidingWord, known: Sequence[str] = ()
     ) -> bool:
         """Whether it stays small enough to be carried with this word. Where it is an approval of something
         that the person has not decided on, the approvals alone count: what was rejected, in an earlier run
@@ -149,7 +149,7 @@ class DecisionBook:
             return reason
         return reason[:SHORT] if self._text + SHORT <= 2 * ROOM else ""
 
-    def record(self, fingerprint: str, wave: int | None, word: Word) -> Word | None:
+    def record(self, fingerprint: str, wave: int | None, word: DecidingWord) -> DecidingWord | None:
         """Take a word in; what the same person had said before, if anything."""
         entry = self._entries.get((fingerprint, wave))
         if entry is None:
@@ -165,7 +165,7 @@ class DecisionBook:
         self._uses[word] = self._uses.get(word, 0) + 1
         return before
 
-    def _drop(self, word: Word) -> None:
+    def _drop(self, word: DecidingWord) -> None:
         self._size -= 1
         self._uses[word] -= 1
         if not self._uses[word]:
@@ -185,7 +185,7 @@ class DecisionBook:
             if decision.by not in known:
                 reason = self.kept(decision.reason)
                 at = decision.at and decision.at - timedelta(microseconds=decision.at.microsecond % 1_000)
-                word = Word(decision.choice, decision.by, reason, at)
+                word = DecidingWord(decision.choice, decision.by, reason, at)
                 self.record(entry.fingerprint, entry.wave, word)
 
     def said(self, fingerprint: str, wave: int) -> list[Decision]:
@@ -294,11 +294,11 @@ def _steps(numbers: list[int]) -> list[int]:
     return [*numbers[:1], *(after - before for before, after in pairwise(numbers))]
 
 
-def _flags(word: Word) -> int:
+def _flags(word: DecidingWord) -> int:
     return int(word.choice is Choice.APPROVE) | (2 if word.at else 0)
 
 
-def _words(flags: list[int], by: list[str], reason: list[str], after: list[int]) -> Iterator[Word]:
+def _words(flags: list[int], by: list[str], reason: list[str], after: list[int]) -> Iterator[DecidingWord]:
     """Raises ValueError where the columns do not fit each other."""
     times = [_EPOCH + milliseconds * _MILLISECOND for milliseconds in accumulate(after)]
     if len(times) != sum(flag >> 1 for flag in flags) or max(flags, default=0) > 3:
@@ -306,10 +306,10 @@ def _words(flags: list[int], by: list[str], reason: list[str], after: list[int])
     at = iter(times)
     for flag, person, why in zip(flags, by, reason, strict=True):
         choice = Choice.APPROVE if flag & 1 else Choice.REJECT
-        yield Word(choice, person, why, next(at) if flag & 2 else None)
+        yield DecidingWord(choice, person, why, next(at) if flag & 2 else None)
 
 
-def _shown(key: tuple[str, int | None], words: dict[str, Word], most: int = MOST_DECIDED) -> Book:
+def _shown(key: tuple[str, int | None], words: dict[str, DecidingWord], most: int = MOST_DECIDED) -> Book:
     fingerprint, wave = key
     earlier = max(0, len(words) - most)
     decisions = [word.on(fingerprint) for word in islice(words.values(), earlier, None)]

@@ -15,7 +15,13 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.not_all import not_all, not_steered
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_campaign
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.cli.unseen import can_be_stopped, check_archive, looked_at, stop_untold, untold
+from edgeshift.cli.unseen import (
+    can_be_stopped,
+    look_before_steering,
+    refuse_other_archive,
+    stop_untold,
+    untold,
+)
 from edgeshift.cli.without_key import told_without_key
 from edgeshift.model.campaign_phase import ENDING, CampaignPhase
 from edgeshift.model.counts import agreed, counted
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 
     from edgeshift.cli.receipts import NotSteered, Steered
     from edgeshift.messages import Answer, CampaignSummary
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 LAGS = 2.5
 """Seconds by which Temporal's list may lag behind."""
@@ -134,7 +140,7 @@ async def _steer(
     from edgeshift.cli.receipts import Steered, common
 
     act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
-    await looked_at(shell, client, campaign, verb, reason, pen)
+    await look_before_steering(shell, client, campaign, verb, reason, pen)
     try:
         async with meanwhile(_tell_meanwhile(shell, client, campaign, verb)):
             answer = await act(client, campaign, by=by, reason=reason, pen=pen)
@@ -210,7 +216,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
     try:
         async with shell.temporal(writes=True) as client:
             with shell.waiting(f"asking campaign {campaign}"):
-                await check_archive(shell, client, campaign, "abort")
+                await refuse_other_archive(shell, client, campaign, "abort")
                 summary = await operations.summary(client, campaign)
             if summary.state == CampaignPhase.CLOSED and pen and await can_be_stopped(pen, campaign):
                 say = (

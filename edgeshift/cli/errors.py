@@ -56,6 +56,11 @@ class CommandError(Exception):
         }
 
 
+def bad_input(text: str, hint: str) -> CommandError:
+    """What somebody typed, or a file that they named, is wrong: how, and what would be right."""
+    return CommandError(text, ExitCode.BAD_INPUT, hint=hint)
+
+
 def described(problem: BaseException) -> CommandError | None:
     """The failure as a person should read it, or None for one that nobody expected."""
     if isinstance(problem, CommandError):

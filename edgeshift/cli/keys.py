@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from edgeshift.authority.roots import Role
-from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.errors import CommandError, ExitCode, bad_input
 from edgeshift.cli.options import AsJson, By, writing
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
@@ -55,7 +55,7 @@ def make(
     try:
         checked_name(name)
     except BadSigners as why:
-        raise _bad(str(why), "write the name that EDGESHIFT_USER or --by has") from None
+        raise bad_input(str(why), "write the name that EDGESHIFT_USER or --by has") from None
     path = _home("--file", file) if file else _usual_place(name)
     public = path.with_name(f"{path.name}.pub")
     for one in (path, public):
@@ -318,7 +318,7 @@ def _roots_file(shell: Shell, given: Path | None) -> Path:
     path = _home("--roots", given) if given else shell.roots_file()
     if path is None:
         shell.check_stack()
-        raise _bad(
+        raise bad_input(
             "there are no roots: no --roots, no EDGESHIFT_AUTHORITY_ROOTS, and no stack runs in this folder",
             "name the workers' roots file; docs/authority.md shows one to begin with",
         )
@@ -330,7 +330,7 @@ def _home(option: str, path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError:
-        raise _bad(f"{option} {path}: there is no such user here", "write the whole path") from None
+        raise bad_input(f"{option} {path}: there is no such user here", "write the whole path") from None
 
 
 def _load(path: Path) -> Roots:
@@ -347,12 +347,12 @@ def _public(path: Path) -> PublicKey:
         with _home("--key", path).open("rb") as file:
             words = file.read(LONGEST_KEY).decode(errors="replace").split()
     except OSError as problem:
-        raise _bad(f"--key {path}: {problem.strerror or problem}", hint) from None
+        raise bad_input(f"--key {path}: {problem.strerror or problem}", hint) from None
     try:
         return PublicKey.parsed(*words[:2])
     except (BadKey, TypeError) as why:
         said = str(why) if isinstance(why, BadKey) else "what is no public key"
-        raise _bad(f"{path}: it has {said}", hint) from None
+        raise bad_input(f"{path}: it has {said}", hint) from None
 
 
 def _usual_place(name: str) -> Path:
@@ -369,10 +369,6 @@ def _create(path: Path, text: str, mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
-
-
-def _bad(text: str, hint: str) -> CommandError:
-    return CommandError(text, ExitCode.BAD_INPUT, hint=hint)
 
 
 def _refused(why: Exception) -> CommandError:

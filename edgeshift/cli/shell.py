@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from edgeshift.authority.keyring import Keyring
     from edgeshift.authority.roots import Roots
     from edgeshift.authority.signing import Signer
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
     from edgeshift.runtime.environments import Environment
     from edgeshift.runtime.settings import Settings
     from edgeshift.stores.archive import Archive, ArchiveError
@@ -234,7 +234,7 @@ class Shell(Asking):
         """
         from edgeshift.authority.roots import Role
         from edgeshift.operations.not_counted import no_key
-        from edgeshift.operations.signed import Pen
+        from edgeshift.operations.pen import Pen
 
         if (signer := self.signer(by)) is None:
             if role is not None and not stops and (known := self.roots()) is not None and known.signed:

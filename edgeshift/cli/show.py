@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from edgeshift.model.body_view import Item
     from edgeshift.model.digests import Body
-    from edgeshift.operations.showing import Found
+    from edgeshift.operations.showing import NamedProposal
     from edgeshift.stores.archive import Archive
 
 EVERYTHING = sys.maxsize
@@ -66,7 +66,7 @@ def show(
 
 async def _find(
     shell: Shell, what: str, campaign: str | None, area: Area | None
-) -> tuple[Found | None, Body, str, str]:
+) -> tuple[NamedProposal | None, Body, str, str]:
     """The proposal, its body, and the digest of that; what holds of its campaign. Of a digest that only the
     archive knows, the body alone.
     """
@@ -94,7 +94,7 @@ async def _find(
     return found, found.preview.body, found.preview.digest, note
 
 
-async def _note(shell: Shell, client: Client, archive: Archive, found: Found) -> str:
+async def _note(shell: Shell, client: Client, archive: Archive, found: NamedProposal) -> str:
     """What holds of its campaign; of a zone that waits, also that no worker has recorded what is shown, or
     that this cannot be read.
     """
@@ -164,7 +164,7 @@ async def _running(client: Client) -> AsyncIterator[str]:
             yield campaign_name(execution.id)
 
 
-def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:
+def _print(shell: Shell, found: NamedProposal | None, body: Body, digest: str) -> None:
     if found is None:
         from edgeshift.operations.parts import plain_items
 
@@ -206,7 +206,7 @@ def _print_raw(body: Body) -> None:
     sys.stdout.flush()
 
 
-def _json(found: Found | None, body: Body, digest: str, note: str) -> dict[str, Any]:
+def _json(found: NamedProposal | None, body: Body, digest: str, note: str) -> dict[str, Any]:
     if found is None:
         return {"digest": digest, "body": body}
     from edgeshift.operations.parts import PROPOSALS

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli import candidates
+from edgeshift.cli.decision import DecisionAsked
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes
 from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_digest, show_facts, show_proposal, show_rest
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.cli.signed_elsewhere import Elsewhere, Word
+from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.model.counts import counted
 from edgeshift.model.zone_names import is_identifier, typed_zone
 from edgeshift.views.chosen import as_chosen
@@ -119,7 +120,7 @@ def _command(choice: str, told: str) -> None:
         where = Elsewhere.of(prints=prints, out=out, statements=statement or [], signatures=signature or [])
         where.check_choice(Choice(choice))
         where.check_by(by, typed=context.get_parameter_source("by"))
-        word = Word(
+        asked = DecisionAsked(
             choice=Choice(choice),
             by=where.by or by,
             reason=reason or where.reason,
@@ -132,12 +133,12 @@ def _command(choice: str, told: str) -> None:
         if cause is not None:
             from edgeshift.cli.sign_off_each import sign_cause
 
-            run(sign_cause(shell, word, campaign, cause=cause, wave=wave, leave_out=leave_out or []))
+            run(sign_cause(shell, asked, campaign, cause=cause, wave=wave, leave_out=leave_out or []))
         elif zones:
-            run(_sign_zones(shell, word, campaign, zones, digest))
+            run(_sign_zones(shell, asked, campaign, zones, digest))
         else:
-            run(_sign_groups(shell, word, campaign, fingerprint, wave))
-        where.check_left(campaign)
+            run(_sign_groups(shell, asked, campaign, fingerprint, wave))
+        where.check_each_start(campaign)
 
 
 def _check_one_kind(campaign: str, named: Sequence[bool]) -> None:
@@ -199,7 +200,7 @@ def causes(
 
 
 async def _sign_zones(
-    shell: Shell, word: Word, campaign: str, zones: Sequence[str], digest: str | None
+    shell: Shell, asked: DecisionAsked, campaign: str, zones: Sequence[str], digest: str | None
 ) -> None:
     """Decide on the zones that were named: on one, or on each of several by itself."""
     from edgeshift import operations
@@ -213,17 +214,17 @@ async def _sign_zones(
             named = operations.pick_zones(targets, zones, campaign, summary.area)
         _check_digest(digest, len(named))
         if len(named) == 1:
-            await _sign_zone(shell, client, word, summary, archive, named[0], digest)
+            await _sign_zone(shell, client, asked, summary, archive, named[0], digest)
             return
         from edgeshift.cli.sign_off_each import sign_named
 
-        await sign_named(shell, client, word, summary, archive, named)
+        await sign_named(shell, client, asked, summary, archive, named)
 
 
 async def _sign_zone(
     shell: Shell,
     client: Client,
-    word: Word,
+    asked: DecisionAsked,
     summary: CampaignSummary,
     archive: Archive,
     found: FoundZone,
@@ -237,38 +238,39 @@ async def _sign_zone(
 
     campaign = summary.name
     with shell.waiting(f"looking for zone {found.name}"):
-        state = await operations.waiting_zone(client, found, digest, command=word.command)
+        state = await operations.waiting_zone(client, found, digest, command=asked.command)
     await _say_kind(shell, summary)
     try:
         shown = await operations.preview_of(archive, state, summary.area, shell.readable_roots)
     except (operations.NotAsSigned, ArchiveError) as why:
-        if word.choice is Choice.APPROVE:
+        if asked.choice is Choice.APPROVE:
             raise
         # What nobody can read may be rejected, and nothing else.
         shell.tell(f"It cannot be shown: {getattr(why, 'text', why)}", indent=0, style="yellow")
     else:
         with shell.paged():
-            show_proposal(shell, shown, raw=word.raw)
-    await word.confirm(shell, summary, f"this for {found.name}")
-    if (pen := word.where.pen(shell, word.by)) is not None:
+            show_proposal(shell, shown, raw=asked.raw)
+    await asked.confirm(shell, summary, f"this for {found.name}")
+    if (pen := asked.where.pen(shell, asked.by)) is not None:
         await refuse_other_targets(pen, campaign, summary.spec, summary.targets)
-        word.where.left.append(await pen.proposal(campaign, summary.spec, state, word.choice, word.reason))
-    if await word.where.done(shell):
+        not_for = await pen.proposal(campaign, summary.spec, state, asked.choice, asked.reason)
+        asked.where.not_signed_for.append(not_for)
+    if await asked.where.done(shell):
         return
     with shell.waiting(f"waiting for zone {found.name}"):
         answer = await operations.sign_zone(
-            client, found, state.digest, word.choice, by=word.by, reason=word.reason
+            client, found, state.digest, asked.choice, by=asked.by, reason=asked.reason
         )
     if not shell.as_json:
         shell.tell(answer.text, indent=0)
         return
     signed = SignedZone(name=found.name, id=found.target.zone.id, digest=state.digest)
-    known = common(shell, "sign-off", campaign, word.by, word.reason)
-    shell.print_json(Signed(**known, text=answer.text, choice=word.choice.value, zone=signed, zones=1))
+    known = common(shell, "sign-off", campaign, asked.by, asked.reason)
+    shell.print_json(Signed(**known, text=answer.text, choice=asked.choice.value, zone=signed, zones=1))
 
 
 async def _sign_groups(
-    shell: Shell, word: Word, campaign: str, fingerprint: str | None, wave: int | None
+    shell: Shell, asked: DecisionAsked, campaign: str, fingerprint: str | None, wave: int | None
 ) -> None:
     from edgeshift import operations
     from edgeshift.cli.receipts import Signed, common
@@ -286,41 +288,38 @@ async def _sign_groups(
                 groups = await operations.waiting_groups(client, campaign, prefix=wanted)
                 chosen = operations.by_prefix(groups, wanted, summary)
             targets = await operations.frozen_targets(archive, summary.targets)
-            apart = (
-                await operations.separate_zones(client, campaign, chosen, MOST_LINES)
-                if chosen.separate
-                else []
-            )
+            apart = await operations.separate_zones(client, campaign, chosen, MOST_LINES)
             names = [targets[target.index].zone.name for target in apart]
             found = await operations.examples(
-                client, archive, summary.area, targets, campaign, chosen, shell.readable_roots, word.choice
+                client, archive, summary.area, targets, campaign, chosen, shell.readable_roots, asked.choice
             )
         await _say_kind(shell, summary)
         with shell.paged():
-            _show_groups(shell, chosen, found, names, summary, raw=word.raw)
+            _show_groups(shell, chosen, found, names, summary, raw=asked.raw)
         # Nothing is signed that was not shown.
         chosen = chosen.without(found.unseen)
         if not chosen.fingerprints:
             raise _nothing_to_sign(found, names, campaign)
         part = f" of wave {wave}" if wave is not None else ""
-        await word.confirm(
+        await asked.confirm(
             shell,
             summary,
             f"{counted(len(chosen.fingerprints), 'fingerprint')}{part},"
             f" {counted(chosen.count, 'zone')} now and those that come later,",
         )
-        pen = word.where.pen(shell, word.by)
-        word.where.left.append(await operations.sign_by_key(pen, summary, chosen, word.choice, word.reason))
-        if await word.where.done(shell):
+        pen = asked.where.pen(shell, asked.by)
+        not_for = await operations.sign_by_key(pen, summary, chosen, asked.choice, asked.reason)
+        asked.where.not_signed_for.append(not_for)
+        if await asked.where.done(shell):
             return
         with shell.waiting(f"waiting for campaign {campaign}"):
             answers = await operations.sign_fingerprints(
                 client,
                 campaign,
                 chosen.fingerprints,
-                word.choice,
-                by=word.by,
-                reason=word.reason,
+                asked.choice,
+                by=asked.by,
+                reason=asked.reason,
                 wave=chosen.wave,
             )
     if not shell.as_json:
@@ -329,9 +328,9 @@ async def _sign_groups(
         return
     shell.print_json(
         Signed(
-            **common(shell, "sign-off", campaign, word.by, word.reason),
+            **common(shell, "sign-off", campaign, asked.by, asked.reason),
             text="\n".join(answer.text for answer in answers),
-            choice=word.choice.value,
+            choice=asked.choice.value,
             wave=None if chosen.wave is None else chosen.wave + 1,
             fingerprints=list(chosen.fingerprints),
             zones=chosen.count,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.text import Text
 
+from edgeshift.cli.decision import DecisionAsked
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import CLI
 from edgeshift.cli.proposals import show_digest, show_facts, show_otherwise
 from edgeshift.cli.shell import Shell
-from edgeshift.cli.signed_elsewhere import Word
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.sign_off import Choice
 from edgeshift.views.chosen import command
@@ -116,7 +116,13 @@ def _failed(group: Alike) -> bool:
 
 
 async def sign_cause(
-    shell: Shell, word: Word, campaign: str, *, cause: str, wave: int | None, leave_out: Sequence[str]
+    shell: Shell,
+    asked: DecisionAsked,
+    campaign: str,
+    *,
+    cause: str,
+    wave: int | None,
+    leave_out: Sequence[str],
 ) -> None:
     """Decide on each zone that waits singly for this cause, but for those that are left out. Raises
     CommandError where one of them could not be decided on; the others are.
@@ -131,13 +137,13 @@ async def sign_cause(
         out = {one.index for one in operations.pick_zones(targets, leave_out, campaign, summary.area)}
         _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
         left = [one for one in chosen if one.found.index not in out]
-        await _sign_each(shell, client, word, summary, left, cause)
+        await _sign_each(shell, client, asked, summary, left, cause)
 
 
 async def sign_named(
     shell: Shell,
     client: Client,
-    word: Word,
+    asked: DecisionAsked,
     summary: CampaignSummary,
     archive: Archive,
     named: Sequence[FoundZone],
@@ -152,14 +158,14 @@ async def sign_named(
         chosen = await looked_at(
             client, archive, summary.area, named, heard=heard, roots=shell.readable_roots
         )
-    await _refuse_gone(client, named, chosen, word.command)
-    await _sign_each(shell, client, word, summary, chosen)
+    await _refuse_gone(client, named, chosen, asked.command)
+    await _sign_each(shell, client, asked, summary, chosen)
 
 
 async def _sign_each(
     shell: Shell,
     client: Client,
-    word: Word,
+    asked: DecisionAsked,
     summary: CampaignSummary,
     chosen: Sequence[Apart],
     cause: str = "",
@@ -172,27 +178,27 @@ async def _sign_each(
     from edgeshift.operations.signed_targets import refuse_other_targets
 
     campaign = summary.name
-    chosen = _shown_ones(shell, word.choice, chosen)
+    chosen = _shown_ones(shell, asked.choice, chosen)
     shell.say_note(await shell.note_of(campaign, summary.spec))
     with shell.paged():
-        _show(shell, chosen, raw=word.raw)
-    await word.confirm(shell, summary, f"{counted(len(chosen), 'zone')}, each by itself,")
-    if (pen := word.where.pen(shell, word.by)) is not None:
+        _show(shell, chosen, raw=asked.raw)
+    await asked.confirm(shell, summary, f"{counted(len(chosen), 'zone')}, each by itself,")
+    if (pen := asked.where.pen(shell, asked.by)) is not None:
         # Before the first is signed: some may be of accounts on which this person does not decide.
         pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
         await refuse_other_targets(pen, campaign, summary.spec, summary.targets)
         for one in chosen:
-            left = await pen.proposal(campaign, summary.spec, one.state, word.choice, word.reason)
-            word.where.left.append(left)
-    if await word.where.done(shell):
+            not_for = await pen.proposal(campaign, summary.spec, one.state, asked.choice, asked.reason)
+            asked.where.not_signed_for.append(not_for)
+    if await asked.where.done(shell):
         return
-    decided, failed = await _decide(shell, client, word, chosen)
+    decided, failed = await _decide(shell, client, asked, chosen)
     if shell.as_json:
-        text = f"{counted(len(decided), 'zone')} {word.choice.past}"
-        known = common(shell, "sign-off", campaign, word.by, word.reason)
+        text = f"{counted(len(decided), 'zone')} {asked.choice.past}"
+        known = common(shell, "sign-off", campaign, asked.by, asked.reason)
         shell.print_json(
             SignedEach(
-                **known, text=text, choice=word.choice.value, cause=cause, decided=decided, failed=failed
+                **known, text=text, choice=asked.choice.value, cause=cause, decided=decided, failed=failed
             )
         )
         if failed:
@@ -298,7 +304,7 @@ def _show(shell: Shell, chosen: Sequence[Apart], *, raw: bool) -> None:
 
 
 async def _decide(
-    shell: Shell, client: Client, word: Word, chosen: Sequence[Apart]
+    shell: Shell, client: Client, asked: DecisionAsked, chosen: Sequence[Apart]
 ) -> tuple[list[SignedZone], list[NotSigned]]:
     """Decide on each, and say so; those that were decided on, and those of which that failed."""
     from edgeshift import operations
@@ -310,11 +316,11 @@ async def _decide(
         name = one.found.name
         try:
             answer = await operations.sign_zone(
-                client, one.found, one.state.digest, word.choice, by=word.by, reason=word.reason
+                client, one.found, one.state.digest, asked.choice, by=asked.by, reason=asked.reason
             )
         except operations.OperationError as why:
             failed.append(NotSigned(name=name, message=why.text))
-            shell.tell(f"{name}: not {word.choice.past}: {why.text}", indent=0, style="yellow")
+            shell.tell(f"{name}: not {asked.choice.past}: {why.text}", indent=0, style="yellow")
         else:
             zone = SignedZone(name=name, id=one.found.target.zone.id, digest=one.state.digest)
             decided.append(zone)

@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.errors import CommandError, ExitCode, bad_input
 from edgeshift.cli.options import checked_folder
 from edgeshift.cli.shell import Shell
 from edgeshift.runtime.files import whole_path
@@ -20,10 +20,9 @@ from edgeshift.runtime.safe_text import hides
 
 if TYPE_CHECKING:
     from edgeshift.authority.statements import DecisionStatement, Statement
-    from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
     from edgeshift.operations.hands import Drafts
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 LARGEST = 1_100_000
 """Bytes of a file with a statement or a signature."""
@@ -32,14 +31,14 @@ LARGEST = 1_100_000
 @dataclass
 class Elsewhere:
     """Where a decision is signed. ``out``: the folder for statements that are printed; none: stdout.
-    ``signed``: statements that come back, with their signatures. ``left``: what the pen said of starts to
-    which each decision is not signed.
+    ``signed``: statements that come back, with their signatures. ``not_signed_for``: of each decision, what
+    the pen said of starts to which it is not signed.
     """
 
     prints: bool = False
     out: Path | None = None
     signed: tuple[tuple[DecisionStatement, str], ...] = ()
-    left: list[str] = field(default_factory=list, init=False)
+    not_signed_for: list[str] = field(default_factory=list, init=False)
     _drafts: Drafts | None = field(default=None, init=False)
 
     @classmethod
@@ -50,13 +49,15 @@ class Elsewhere:
         statement, or whose signature is none of it.
         """
         if prints and (statements or signatures):
-            raise _bad("--print and --statement exclude each other", "print, sign, then hand the files back")
+            raise bad_input(
+                "--print and --statement exclude each other", "print, sign, then hand the files back"
+            )
         if out is not None and not prints:
-            raise _bad("--out needs --print", "add --print, or leave --out out")
+            raise bad_input("--out needs --print", "add --print, or leave --out out")
         if signatures and not statements:
-            raise _bad("--signature needs --statement", "give the file that was printed and signed, too")
+            raise bad_input("--signature needs --statement", "give the file that was printed and signed, too")
         if signatures and len(signatures) != len(statements):
-            raise _bad(
+            raise bad_input(
                 f"there are {len(statements)} of --statement and {len(signatures)} of --signature",
                 "give one signature for each statement, in the same order",
             )
@@ -68,7 +69,7 @@ class Elsewhere:
         """Who has signed; empty where nobody has."""
         names = sorted({statement.by for statement, _ in self.signed})
         if len(names) > 1:
-            raise _bad(
+            raise bad_input(
                 f"the statements are by {' and '.join(names)}", "hand in those of one person at a time"
             )
         return "".join(names)
@@ -81,13 +82,13 @@ class Elsewhere:
     def check_by(self, by: str, *, typed: object) -> None:
         """Raises CommandError where somebody else was named by ``--by`` than has signed."""
         if getattr(typed, "name", "") == "COMMANDLINE" and self.by not in ("", by):
-            raise _bad(f"--by {by}: what was signed is by {self.by}", "leave --by out")
+            raise bad_input(f"--by {by}: what was signed is by {self.by}", "leave --by out")
 
     def check_choice(self, choice: Choice) -> None:
         """Raises CommandError where the other was signed."""
         if any(statement.choice is not choice for statement, _ in self.signed):
             other = self.signed[0][0].choice.value
-            raise _bad(f"what was signed is to {other}", f"call `edgeshift sign-off {other}`")
+            raise bad_input(f"what was signed is to {other}", f"call `edgeshift sign-off {other}`")
 
     def begin(self, shell: Shell) -> None:
         """Where statements are printed, stdout is theirs alone. Raises CommandError where their folder does
@@ -103,10 +104,10 @@ class Elsewhere:
         if not self.prints and not self.signed:
             return shell.pen(by, "approver")
         from edgeshift.operations.hands import Drafts
-        from edgeshift.operations.signed import Pen
+        from edgeshift.operations.pen import Pen
 
         self._drafts = Drafts()
-        return Pen.drafting(self._drafts, shell.archive(), by, shell.roots())
+        return Pen(self._drafts, shell.archive(), by, shell.roots())
 
     async def done(self, shell: Shell) -> bool:
         """Print what is to be signed; True then, since nobody has decided yet. Or record what was signed.
@@ -122,13 +123,13 @@ class Elsewhere:
         await record(shell.archive(), matching(self._drafts.statements, self.signed, shell.roots()))
         return False
 
-    def check_left(self, campaign: str) -> None:
+    def check_each_start(self, campaign: str) -> None:
         """Raises CommandError where a decision is not to each start that it has to be to: a rejection."""
-        if not (left := next(filter(None, self.left), "")):
+        if not (not_for := next(filter(None, self.not_signed_for), "")):
             return
         done = "what was printed rejects it" if self.prints else "the rejection is signed and told"
         raise CommandError(
-            f"campaign {campaign}: {done}; but {left}",
+            f"campaign {campaign}: {done}; but {not_for}",
             ExitCode.FAILED,
             hint="workers go by what is signed, whatever Temporal is told:"
             f" `edgeshift pause {campaign}` stops them, where that is signed for each start",
@@ -138,9 +139,11 @@ class Elsewhere:
         if self.out is not None:
             files = [quote(str(path)) for path in _files(self.out, statements)]
         elif len(statements) > 1:
-            raise _bad(f"there are {len(statements)} statements to sign", "write a file for each: --out DIR")
+            raise bad_input(
+                f"there are {len(statements)} statements to sign", "write a file for each: --out DIR"
+            )
         elif sys.stdout.isatty() and any(map(hides, statements[0].bytes.decode())):
-            raise _bad(
+            raise bad_input(
                 "the statement has characters that a terminal obeys or does not show, and all are signed",
                 "write it to a file: --out DIR",
             )
@@ -168,34 +171,6 @@ class Elsewhere:
         )
 
 
-@dataclass(frozen=True)
-class Word:
-    """What a person says of something that waits for a sign-off, and how it is asked for: ``where`` it is
-    signed; ``raw``: each body is shown as JSON, too; ``yes``: without a question.
-    """
-
-    choice: Choice
-    by: str
-    reason: str
-    where: Elsewhere
-    raw: bool = False
-    yes: bool = False
-
-    @property
-    def command(self) -> str:
-        """The command that says the same of a ZONE that is with another CAMPAIGN."""
-        return f"sign-off {self.choice.value} CAMPAIGN --zone ZONE"
-
-    async def confirm(self, shell: Shell, summary: CampaignSummary, what: str) -> None:
-        """Ask whether ``what`` was shown is approved, or rejected. Raises CommandError where it is not, and
-        Refused where the campaign would not count it by whoever decides.
-        """
-        from edgeshift.operations.policies import refuse_uncounted
-
-        await refuse_uncounted(shell.archive(), summary, self.choice, self.by, shell.readable_roots)
-        shell.confirm(f"{self.choice.value.capitalize()} {what}{shell.here} as {self.by}?", yes=self.yes)
-
-
 def _waves(statements: Sequence[Statement]) -> list[int]:
     """The waves that decisions are for, counted as they are signed: that stays, or older signatures would be
     none.
@@ -220,17 +195,17 @@ def _signed(statement: Path, signature: Path) -> tuple[DecisionStatement, str]:
     try:
         said = json.loads(_read(statement))
     except (ValueError, RecursionError):
-        raise _bad(f"{statement}: it is no statement", "give a file that --print has written") from None
+        raise bad_input(f"{statement}: it is no statement", "give a file that --print has written") from None
     armored = _read(signature).decode("ascii", errors="replace")
     try:
         found = attested(said, armored).statement
     except BadStatement as why:
-        raise _bad(
+        raise bad_input(
             f"{signature}: it does not sign {statement}: {why}",
             "sign the file as it was printed: ssh-keygen -Y sign -n edgeshift -f KEY FILE",
         ) from None
     if not isinstance(found, DecisionStatement):
-        raise _bad(f"{statement}: it is no decision", "give a file that --print has written")
+        raise bad_input(f"{statement}: it is no decision", "give a file that --print has written")
     return found, armored
 
 
@@ -239,14 +214,12 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as why:
-        raise _bad(
+        raise bad_input(
             f"{path} cannot be read: {why.strerror}",
             "ssh-keygen -Y sign writes FILE.sig beside FILE; --signature names another",
         ) from None
     if len(data) > LARGEST:
-        raise _bad(f"{path}: it is larger than {LARGEST:,} bytes", "give a file that --print has written")
+        raise bad_input(
+            f"{path}: it is larger than {LARGEST:,} bytes", "give a file that --print has written"
+        )
     return data
-
-
-def _bad(text: str, hint: str) -> CommandError:
-    return CommandError(text, ExitCode.BAD_INPUT, hint=hint)

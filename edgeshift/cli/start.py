@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from edgeshift.cli.receipts import Started
     from edgeshift.messages import PlanReport
     from edgeshift.operations import Frozen
+    from edgeshift.operations.pen import Pen
     from edgeshift.operations.plans import KeptPlan
-    from edgeshift.operations.signed import Pen
     from edgeshift.stores.archive import Archive
 
 LARGEST = 500_000_000

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from edgeshift.cli.shell import Shell
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 
-async def looked_at(
+async def look_before_steering(
     shell: Shell, client: Client, campaign: str, verb: str, reason: str, pen: Pen | None
 ) -> None:
     """That a campaign keeps its documents in this archive, as far as anybody can say. Where Temporal says
@@ -25,7 +25,7 @@ async def looked_at(
     from edgeshift import operations
 
     try:
-        await check_archive(shell, client, campaign, verb)
+        await refuse_other_archive(shell, client, campaign, verb)
     except operations.OperationError as why:
         problem = await untold(pen, campaign, verb, why, begun=False) if pen is not None else None
         if pen is not None and problem is not None:
@@ -33,7 +33,7 @@ async def looked_at(
         raise
 
 
-async def check_archive(shell: Shell, client: Client, campaign: str, verb: str) -> None:
+async def refuse_other_archive(shell: Shell, client: Client, campaign: str, verb: str) -> None:
     """Raises Refused where the campaign has another archive. One that cannot be read keeps nobody from
     stopping a campaign, nor does a folder that is not there, as where its disk is not mounted.
     """

@@ -16,7 +16,7 @@ from edgeshift.runtime.temporal import memo_has, memo_value_of
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import Unproven, unproven_there
 from edgeshift.stores.documents.unproven import MOST
-from edgeshift.stores.identity import known_identity
+from edgeshift.stores.identity import identity_if_made
 
 CODE, NAME = CheckCode.ARCHIVE_CAMPAIGNS, "archive of campaigns"
 
@@ -36,7 +36,7 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
     """
     try:
         archive = Archive(url, make=False)
-        here = await known_identity(archive) if archive.is_made else None
+        here = await identity_if_made(archive)
         others: list[str] = []
         unread: list[str] = []
         count = 0

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from edgeshift.operations.plans import planned
     from edgeshift.operations.preview import Preview, preview_of
     from edgeshift.operations.proof import UNKNOWN, UNSIGNED, note_of, together
-    from edgeshift.operations.signing import (
+    from edgeshift.operations.sign_offs import (
         Examples,
         ToSign,
         by_prefix,
@@ -149,7 +149,7 @@ _NAMES = {
     "plans": ("planned",),
     "preview": ("Preview", "preview_of"),
     "proof": ("UNKNOWN", "UNSIGNED", "note_of", "together"),
-    "signing": (
+    "sign_offs": (
         "Examples",
         "ToSign",
         "by_prefix",

@@ -29,7 +29,7 @@ from edgeshift.operations.campaigns import campaign_input, campaign_result, laun
 from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused
 
 if TYPE_CHECKING:
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 MOST_AT_ONCE = 5_000
 """Targets of one answer."""

@@ -17,7 +17,7 @@ from edgeshift.operations.again import zones_at
 from edgeshift.operations.errors import BadInput, NotAsSigned, NotFound, NotThatZone, OperationError
 from edgeshift.operations.parts import EACH, PROPOSALS, Cause
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.signing import AT_ONCE, SEPARATE, waiting_zone
+from edgeshift.operations.sign_offs import AT_ONCE, SEPARATE, waiting_zone
 from edgeshift.operations.zones import FoundZone
 from edgeshift.stores.archive import Archive, ArchiveError
 

@@ -12,7 +12,7 @@ from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import NotFound, Refused, Unreadable
 from edgeshift.operations.waits import pollers
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.identity import known_identity
+from edgeshift.stores.identity import identity_if_made
 
 _NAME_THEIRS = "name the archive of the workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
 
@@ -55,7 +55,7 @@ async def check_archive(archive: Archive, campaign: CampaignStart | CampaignSumm
     """
     if not campaign.archive:
         return
-    found = await known_identity(archive) if archive.is_made else None
+    found = await identity_if_made(archive)
     if found == campaign.archive:
         return
     which = f"is archive {found[:12]}" if found else "is no archive of edgeshift yet"

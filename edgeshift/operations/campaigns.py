@@ -56,7 +56,7 @@ from edgeshift.stores.identity import identity_of
 
 if TYPE_CHECKING:
     from edgeshift.campaign_file.spec import CampaignSpec
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
 
 Progress = Callable[[AssessmentProgress], None]
 

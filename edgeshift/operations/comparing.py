@@ -22,7 +22,7 @@ from worker.wiring import area_work
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldOutcome:
     """What is told of a target: in which attempt it came to which outcome."""
 
     index: int
@@ -43,7 +43,7 @@ async def compare_told(
     archive: Archive,
     start: CampaignStart,
     origin: str,
-    told: Sequence[Told],
+    told: Sequence[ToldOutcome],
     roots: Path | None,
 ) -> Compared:
     """Read every one of these targets at the service, with the campaign's credentials, resolved here,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.identity import known_identity
+from edgeshift.stores.identity import identity_if_made
 
 if TYPE_CHECKING:
     from edgeshift.authority.roots import Roots
@@ -58,7 +58,7 @@ async def note_of(
     if isinstance(archive, ArchiveError):
         return ""
     try:
-        if kept_in and (await known_identity(archive) if archive.is_made else None) != kept_in:
+        if kept_in and await identity_if_made(archive) != kept_in:
             return ELSEWHERE
         starts = await SignedRecords(archive).starts(campaign)
     except ArchiveError:

@@ -27,7 +27,7 @@ from edgeshift.runtime.temporal import FAILS_OFTEN, memo_of
 
 if TYPE_CHECKING:
     from edgeshift.authority.roots import Roots
-    from edgeshift.operations.signed import Pen
+    from edgeshift.operations.pen import Pen
     from edgeshift.stores.archive import Archive
 
 Replay = Callable[[WorkflowHistory], Awaitable[Exception | None]]

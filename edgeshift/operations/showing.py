@@ -21,7 +21,7 @@ from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import summary
 from edgeshift.operations.errors import BadInput, Failed, NotFound, Refused, TemporalTrouble, Unreadable
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
+from edgeshift.operations.sign_offs import TRIED_OF_EACH, waiting_groups
 from edgeshift.operations.zones import FoundZone, check_campaign, frozen_targets, zone_state
 from edgeshift.stores.archive import Archive, ArchiveMissing
 
@@ -35,7 +35,7 @@ AT_ONCE = 16
 
 
 @dataclass(frozen=True)
-class Found:
+class NamedProposal:
     """A proposal that was named. ``waiting``: how many zones of the campaign wait with its fingerprint;
     ``state``: of the zone that it is shown of.
     """
@@ -48,7 +48,7 @@ class Found:
 
 async def proposal_of(
     client: Client, archive: Archive, workflow_id: str, name: str, area: Area, wanted: str | None = None
-) -> Found:
+) -> NamedProposal:
     """What the target with this workflow proposes, or has proposed last. ``wanted``: the name of the campaign
     whose proposal that has to be; None: of any. Raises NotFound where it has no proposal, or another
     campaign has it, Refused where its campaign has another archive, NotAsSigned, ArchiveError.
@@ -64,7 +64,7 @@ async def proposal_of(
         )
     campaign = campaign_name(state.campaign)
     await check_campaigns(client, archive, [campaign])
-    return Found(campaign, await preview_of(archive, state, area), state)
+    return NamedProposal(campaign, await preview_of(archive, state, area), state)
 
 
 async def archived_body(archive: Archive, wanted: str) -> Body | None:
@@ -87,7 +87,7 @@ async def archived_body(archive: Archive, wanted: str) -> Body | None:
 
 async def proposal_by_digest(
     client: Client, archive: Archive, wanted: str, campaigns: AsyncIterator[str]
-) -> Found:
+) -> NamedProposal:
     """The proposal of one zone that waits with this digest or fingerprint, or with one that begins so, in one
     of these campaigns. Raises NotFound; Refused where it may wait in one with another archive, and
     TemporalTrouble or Failed where in one that did not answer; BadInput where several begin so; NotAsSigned,
@@ -136,7 +136,7 @@ class _Unseen:
 
 async def _in_campaign(
     client: Client, archive: Archive, name: str, wanted: str, unseen: _Unseen
-) -> Found | None:
+) -> NamedProposal | None:
     try:
         # By its history first: that needs no worker, and names what only looks like a campaign.
         await campaign_here(client, archive, name)
@@ -162,7 +162,7 @@ def _several(wanted: str, digests: list[str]) -> BadInput:
 
 async def _of_group(
     client: Client, archive: Archive, known: CampaignSummary, targets: list[Target], group: Waiting
-) -> Found | None:
+) -> NamedProposal | None:
     found = await zones_at(client, known.name, AWAITING_WORDS, TRIED_OF_EACH, fingerprint=group.fingerprint)
     for waiting in found.targets:
         zone = FoundZone.of(waiting.index, targets[waiting.index], known.area, known.name)
@@ -171,7 +171,7 @@ async def _of_group(
         except NotFound:
             continue
         if one.preview.fingerprint == group.fingerprint:
-            return Found(known.name, one.preview, one.state, group.zones)
+            return NamedProposal(known.name, one.preview, one.state, group.zones)
     return None
 
 
@@ -182,7 +182,7 @@ async def _of_zone(
     targets: list[Target],
     wanted: str,
     unseen: _Unseen,
-) -> Found | None:
+) -> NamedProposal | None:
     """The zone whose own digest, or whose proposal in the archive, begins so."""
     found = await zones_at(client, known.name, AWAITING_WORDS, MOST_ASKED)
     unseen.unasked += found.total - len(found.targets)

@@ -12,11 +12,13 @@ from edgeshift.operations.errors import Refused
 from edgeshift.operations.not_counted import would_not_count
 from edgeshift.stores.archive import Archive
 
-Signed = tuple[Statement, str]
+SignedStatement = tuple[Statement, str]
 """A statement and its signature."""
 
 
-def matching(drafts: Sequence[Statement], signed: Sequence[Signed], roots: Roots | None) -> list[Signed]:
+def matching(
+    drafts: Sequence[Statement], signed: Sequence[SignedStatement], roots: Roots | None
+) -> list[SignedStatement]:
     """What was signed elsewhere, if it is about exactly what would be signed now. Raises Refused where it is
     not, where it has expired, and where roots that are known here would not count it.
     """
@@ -50,7 +52,7 @@ def _not_what_waits(what: str) -> Refused:
     )
 
 
-async def record(archive: Archive, signed: Sequence[Signed]) -> None:
+async def record(archive: Archive, signed: Sequence[SignedStatement]) -> None:
     """Record what was signed elsewhere. Raises ArchiveError."""
     records = SignedRecords(archive)
     for statement, signature in signed:

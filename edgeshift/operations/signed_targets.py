@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgeshift.authority.statements import StartStatement
 from edgeshift.operations.errors import NotBegun, NotThatZone
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 
 
 async def refuse_other_targets(pen: Pen, campaign: str, spec: str, targets: str) -> None:

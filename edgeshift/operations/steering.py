@@ -29,7 +29,7 @@ from edgeshift.runtime.temporal import UNREADABLE
 from edgeshift.stores.archive import ArchiveError
 
 if TYPE_CHECKING:
-    from edgeshift.operations.signed import Pen, Word
+    from edgeshift.operations.pen import Pen, SteeringWord
 
 LOOKS_FOR = 5.0
 """Seconds for which a campaign is looked at before it is stopped: then it is signed unseen."""
@@ -41,7 +41,9 @@ LOOKS_EVERY = 1.0
 class NotTold(TemporalTrouble):
     """It was signed that a campaign stops, and the campaign could not be told."""
 
-    def __init__(self, name: str, verb: Word, why: str, pen: Pen, unread: str = "", hint: str = "") -> None:
+    def __init__(
+        self, name: str, verb: SteeringWord, why: str, pen: Pen, unread: str = "", hint: str = ""
+    ) -> None:
         heed, itself = "heed it from now on, and", "the campaign itself comes to know of it at its next sweep"
         if not pen.counts:
             heed = (
@@ -69,7 +71,7 @@ class ToldAlone(Failed):
 class NotArchived(ToldAlone):
     """A campaign was told to stop, and nothing of that is signed in the archive."""
 
-    def __init__(self, name: str, verb: Word, answer: Answer, why: ArchiveError) -> None:
+    def __init__(self, name: str, verb: SteeringWord, answer: Answer, why: ArchiveError) -> None:
         self.answer = answer
         super().__init__(
             f"campaign {name} {answer.text}; but that is not signed: {why}",
@@ -81,7 +83,7 @@ class NotArchived(ToldAlone):
 class NotSignedClosed(Failed):
     """Temporal says that a campaign has closed, and whether it is so cannot be read in the archive."""
 
-    def __init__(self, name: str, verb: Word, why: ArchiveError) -> None:
+    def __init__(self, name: str, verb: SteeringWord, why: ArchiveError) -> None:
         super().__init__(
             f"campaign {name} is closed, by what Temporal says, and was not told to {verb}; nor is that"
             f" signed: {why}",
@@ -131,7 +133,7 @@ class NotLast(ToldAlone):
 
     signed = True
 
-    def __init__(self, name: str, verb: Word, answer: Answer, unread: str) -> None:
+    def __init__(self, name: str, verb: SteeringWord, answer: Answer, unread: str) -> None:
         self.answer = answer
         super().__init__(
             f"campaign {name} {answer.text}, and that is signed{_unless(unread)}",
@@ -171,7 +173,9 @@ async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
     return await _stop(client, name, "abort", by, reason, pen)
 
 
-async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
+async def _stop(
+    client: Client, name: str, verb: SteeringWord, by: str, reason: str, pen: Pen | None
+) -> Answer:
     unsigned: ArchiveError | None = None
     unread, began, closed = "", datetime.now(UTC), False
     no_start: NotBegun | None = None
@@ -251,7 +255,7 @@ async def _paused_by_others(client: Client, name: str, answer: Answer) -> Answer
     )
 
 
-async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) -> str:
+async def _sign(pen: Pen, name: str, spec: str | None, verb: SteeringWord, reason: str) -> str:
     """Sign the word, first to the start that Temporal tells of; where nobody signed that, to the latest
     signed. What ``Pen.word`` says.
     """
@@ -264,7 +268,7 @@ async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) 
         return await pen.word(name, None, verb, reason)
 
 
-async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str, hint: str = "") -> None:
+async def stop_untold(pen: Pen, name: str, verb: SteeringWord, reason: str, why: str, hint: str = "") -> None:
     """Sign that a campaign stops of which Temporal tells nothing, or not what this archive has; ``why``: what
     it says instead; ``hint``: what to do then, where that is known. The start is that of the archive. Raises
     NotTold where it was signed; ArchiveError; Refused where nothing can be.
@@ -290,7 +294,7 @@ async def _spec_of(client: Client, name: str) -> tuple[str | None, bool]:
         return None, closed
 
 
-def _closed(name: str, verb: Word) -> Refused:
+def _closed(name: str, verb: SteeringWord) -> Refused:
     return Refused(
         f"campaign {name} is closed: nothing is left to {verb}",
         "`edgeshift retry` and `reopen` restart zones of it; after an abort, `edgeshift start FILE --again`"
@@ -311,7 +315,7 @@ async def _has_aborted_itself(client: Client, name: str, since: datetime) -> boo
     return result.aborted
 
 
-def _closed_meanwhile(name: str, verb: Word, why: str, unread: str) -> Refused:
+def _closed_meanwhile(name: str, verb: SteeringWord, why: str, unread: str) -> Refused:
     """That a campaign would not be told to stop, as ``why`` says, when that was signed already."""
     if verb == "abort":
         stands = "zones that are open send nothing, and no zone of this start can begin again"

@@ -36,3 +36,10 @@ async def known_identity(archive: Archive) -> str | None:
     if not _IDENTITY.fullmatch(found):
         raise ArchiveCorrupt(f"{archive.name}: the record {KEY} is no identity of 32 hexadecimal digits")
     return found
+
+
+async def identity_if_made(archive: Archive) -> str | None:
+    """As ``known_identity``; None also where the archive is a folder that is not there, which is no failure
+    to whoever only looks whether it is the one that is meant.
+    """
+    return await known_identity(archive) if archive.is_made else None

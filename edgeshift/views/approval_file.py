@@ -20,7 +20,7 @@ from edgeshift.model.fleet import Target
 from edgeshift.operations import Examples, FoundZone, NotAsSigned, OperationError, ToSign
 from edgeshift.operations.archives import check_archive
 from edgeshift.operations.group import Rest
-from edgeshift.operations.signing import AWAITING, SEPARATE, shown
+from edgeshift.operations.sign_offs import AWAITING, SEPARATE, shown
 from edgeshift.runtime.files import write_whole
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.approval import Approval, Sheet, WithSupport, render_approval

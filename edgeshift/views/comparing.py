@@ -14,7 +14,7 @@ from edgeshift.model.counts import agreed
 from edgeshift.model.fleet import CLAIMS
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.archives import check_archive
-from edgeshift.operations.comparing import Told, compare_told
+from edgeshift.operations.comparing import ToldOutcome, compare_told
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.views.gathering import Known, known_campaign, summary_of, zone_rows
@@ -70,7 +70,7 @@ async def check_campaign(client: Client, archive: Archive, name: str, roots: Pat
     )
 
 
-async def told_by(client: Client, archive: Archive, known: Known) -> list[Told]:
+async def told_by(client: Client, archive: Archive, known: Known) -> list[ToldOutcome]:
     """What the campaign tells of which target, by its own ledger: what Temporal still lists of the zones is
     neither all of it nor the campaign's word.
     """
@@ -84,12 +84,12 @@ async def told_by(client: Client, archive: Archive, known: Known) -> list[Told]:
         # It closed without a ledger that can be read here: the zones' own results say as much, where there
         # are any.
         rows = await zone_rows(client, archive, known)
-        return [Told(row.index, row.attempt, _TOLD[row.place]) for row in rows if row.place in _TOLD]
+        return [ToldOutcome(row.index, row.attempt, _TOLD[row.place]) for row in rows if row.place in _TOLD]
     named = {at.index: at for at in places if at.place in _TOLD and 0 <= at.index < count}
-    return [Told(at.index, at.attempt, _TOLD[at.place]) for at in named.values()]
+    return [ToldOutcome(at.index, at.attempt, _TOLD[at.place]) for at in named.values()]
 
 
-def unnamed_of(summary: CampaignSummary, told: Iterable[Told]) -> Mapping[str, int]:
+def unnamed_of(summary: CampaignSummary, told: Iterable[ToldOutcome]) -> Mapping[str, int]:
     """How many targets the campaign counts at places that say something of the service, and does not name."""
     named = Counter(one.outcome.value for one in told)
     counted = {place: number for place, number in summary.places.items() if place in _TOLD}

@@ -30,7 +30,7 @@ from edgeshift.cli.main import called
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.fleet import Area
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive

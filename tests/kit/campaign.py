@@ -29,8 +29,7 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.fleet import Target, ZoneOutcome, campaign_id
-from edgeshift.operations.signed import Pen
-from edgeshift.operations.signed import Word as SignedWord
+from edgeshift.operations.pen import Pen, SteeringWord
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
@@ -150,7 +149,7 @@ class CampaignScene:
             assert start is not None
             await insisted(lambda: pen.start(start, spec))
 
-    async def sign_word(self, word: SignedWord, reason: str = "", by: str = OPERATOR) -> None:
+    async def sign_word(self, word: SteeringWord, reason: str = "", by: str = OPERATOR) -> None:
         """Record an operator's signed word, and tell nobody, where people have keys."""
         if (pen := self.pen(by)) is not None:
             assert self.start is not None

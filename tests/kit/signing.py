@@ -21,7 +21,7 @@ from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import Statement
 from edgeshift.authority.worker_records import sealed, statement_of
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.testbed.invariants.keys import KeyHeld
 from edgeshift.testbed.invariants.keys import Roster as Seen

@@ -21,8 +21,8 @@ NO_REFUSAL = [
     ),
     Edit(
         "activities/change/beside.py",
-        "    return Others(shows, until)\n",
-        "    return Others() if start else Others(shows, until)\n",
+        "    return SentByOthers(shows, until)\n",
+        "    return SentByOthers() if start else SentByOthers(shows, until)\n",
     ),
 ]
 """An intent that is there keeps nothing from being sent again."""

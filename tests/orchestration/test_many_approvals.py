@@ -9,7 +9,7 @@ import pytest
 from temporalio import workflow
 from temporalio.client import Client
 
-from edgeshift.campaign.book import Word
+from edgeshift.campaign.book import DecidingWord
 from edgeshift.messages import Answer, CampaignSignOff, ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import fleet_of, scene
@@ -36,7 +36,7 @@ async def test_a_permit_is_given_however_many_have_approved(
 
     def from_everybody(self: Decisions, message: CampaignSignOff) -> Answer:
         for number in range(1, PEOPLE):
-            word = Word(message.choice, f"{message.by} {number}", "", workflow.now())
+            word = DecidingWord(message.choice, f"{message.by} {number}", "", workflow.now())
             for fingerprint in message.fingerprints:
                 self._state.ledger.book.record(fingerprint, message.wave, word)
         return take(self, message)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.proof import UNKNOWN, UNSIGNED, note_of, together
-from edgeshift.operations.signed import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal

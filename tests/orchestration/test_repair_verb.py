@@ -22,8 +22,8 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
 from edgeshift.model.fleet import Wave, campaign_id
 from edgeshift.operations.errors import Refused
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.repair import Repair, repair
-from edgeshift.operations.signed import Pen
 from edgeshift.rate_limit.slots import Lease, SlotBook
 from edgeshift.rate_limit.terms import Lane, PaceTerms
 from edgeshift.runtime.queues import Queue

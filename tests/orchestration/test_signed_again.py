@@ -22,8 +22,8 @@ from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.again import begin_again
 from edgeshift.operations.errors import NotFound
-from edgeshift.operations.signed import Pen
-from edgeshift.operations.signing import waiting_zone
+from edgeshift.operations.pen import Pen
+from edgeshift.operations.sign_offs import waiting_zone
 from edgeshift.operations.zones import FoundZone
 from edgeshift.testbed.invariants.seen import Word
 from tests.kit import APPROVER, OPERATOR

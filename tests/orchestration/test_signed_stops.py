@@ -18,7 +18,7 @@ from edgeshift.model.reasons import ReasonCode
 from edgeshift.operations import calls, steering
 from edgeshift.operations.again import begin_again
 from edgeshift.operations.errors import NotFound, Refused
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.steering import abort
 from edgeshift.testbed.invariants.seen import StopRecord
 from tests.kit import OPERATOR

@@ -21,7 +21,7 @@ from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area, Target, campaign_id
 from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.operations.campaigns import start_campaign
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive

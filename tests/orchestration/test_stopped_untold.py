@@ -24,7 +24,7 @@ from edgeshift.model.fleet import Wave, campaign_id
 from edgeshift.operations import calls
 from edgeshift.operations.campaigns import store_spec
 from edgeshift.operations.errors import Failed, NotBegun, NotFound
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.steering import (
     NotLast,
     NotSignedHere,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from edgeshift.campaign.book import Word
+from edgeshift.campaign.book import DecidingWord
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import ReportKind, Step, ZoneReport
@@ -46,7 +46,7 @@ def finished(sequence: int = 9, outcome: ZoneOutcome = ZoneOutcome.MIGRATED, **m
 def said(found: Ledger, *decisions: Decision, wave: int | None = None) -> None:
     """The book says this, of the fingerprints that the decisions are about."""
     for one in decisions:
-        found.book.record(one.digest, wave, Word(one.choice, one.by, one.reason, one.at))
+        found.book.record(one.digest, wave, DecidingWord(one.choice, one.by, one.reason, one.at))
 
 
 def place(found: Ledger, index: int = 3) -> TargetState:

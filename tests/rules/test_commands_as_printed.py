@@ -27,7 +27,7 @@ from edgeshift.messages import AssessmentResult, PlanReport
 from edgeshift.model.fleet import Area
 from edgeshift.operations.hands import Drafts
 from edgeshift.operations.preview import preview_of
-from edgeshift.operations.showing import Found
+from edgeshift.operations.showing import NamedProposal
 from edgeshift.stores.archive import Archive
 from edgeshift.views.archived import loss_lines
 from edgeshift.views.chosen import choose, command
@@ -152,7 +152,7 @@ async def test_a_proposal_offers_commands_that_find_it(tmp_path: Path) -> None:
     shown = await preview_of(archive, state, Area.WAF)
     assert whole_of(shown) == "edgeshift --env prod show maple-pottery.example --area waf"
     shell = shell_of(40)
-    _print(shell, Found("autumn", shown, state, waiting=3), shown.body, shown.digest)
+    _print(shell, NamedProposal("autumn", shown, state, waiting=3), shown.body, shown.digest)
     lines = shell.console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     approve = f"edgeshift --env prod sign-off approve autumn --fingerprint {shown.fingerprint[:12]}"
     assert f"  {approve}" in lines

@@ -13,7 +13,7 @@ from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import PlacesAsked, TargetsAt
 from edgeshift.model.fleet import Wave, ZoneOutcome
-from edgeshift.operations.comparing import Told
+from edgeshift.operations.comparing import ToldOutcome
 from edgeshift.stores.archive import Archive
 from edgeshift.views import comparing
 from edgeshift.views.closed import places_of
@@ -82,7 +82,7 @@ async def test_every_outcome_is_named_in_the_attempt_that_it_is_of(
 
 def test_what_a_campaign_counts_and_does_not_name_is_told() -> None:
     """By its place. More than were counted before are no fault; nor is what says nothing of the service."""
-    told = [Told(index, 1, ZoneOutcome.MIGRATED) for index in range(3)]
+    told = [ToldOutcome(index, 1, ZoneOutcome.MIGRATED) for index in range(3)]
     summary: Any = SimpleNamespace(places={"migrated": 5, "settled": 2, "blocked": 9, "awaiting": 4})
     assert unnamed_of(summary, told) == {"migrated": 2, "settled": 2}
     summary.places = {"migrated": 2}

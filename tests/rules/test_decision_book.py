@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.campaign.book import MOST_APPROVED, ROOM, SHORT, DecisionBook, Word
+from edgeshift.campaign.book import MOST_APPROVED, ROOM, SHORT, DecidingWord, DecisionBook
 from edgeshift.messages import Book
 from edgeshift.model.digests import sha256
 from edgeshift.model.sign_off import Choice, Decision
@@ -20,8 +20,8 @@ DAY, THIRD = timedelta(days=1), "c" * 64
 SHAPES = (SHAPE, OTHER, THIRD)
 
 
-def word(by: str = "ann", choice: Choice = Choice.APPROVE, reason: str = "", after: int = 0) -> Word:
-    return Word(choice, by, reason, NOW + timedelta(milliseconds=after))
+def word(by: str = "ann", choice: Choice = Choice.APPROVE, reason: str = "", after: int = 0) -> DecidingWord:
+    return DecidingWord(choice, by, reason, NOW + timedelta(milliseconds=after))
 
 
 def test_who_decides_anew_takes_the_place_of_what_they_had_said() -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.authority.earlier import Effective, Sent, earlier_than
+from edgeshift.authority.earlier import Effective, SentStep, earlier_than
 
 AT = datetime(2024, 2, 1, 9, 30, 0, 500_000, tzinfo=UTC)
-ASKED = Sent("commit", 3, "d", "f")
-COMMIT = Sent("commit", 1, "d", "f", "run")
-BACK = Sent("roll_back", 1, "d", "f", "run")
+ASKED = SentStep("commit", 3, "d", "f")
+COMMIT = SentStep("commit", 1, "d", "f", "run")
+BACK = SentStep("roll_back", 1, "d", "f", "run")
 
 
 def after(minutes: float) -> datetime:
@@ -23,10 +23,10 @@ def test_the_attempt_before_began_with_the_first_that_it_sent() -> None:
     """The last of the attempts before counts, by the first of its requests; an attempt of another run by
     itself, and the one that is asked for not at all.
     """
-    second = Sent("validate", 2, "other", "other", "run")
+    second = SentStep("validate", 2, "other", "other", "run")
     sent = [(COMMIT, after(0)), (second, after(9)), (second, after(5)), (ASKED, after(20))]
     assert earlier_than(ASKED, sent, ()).begun == after(5)
-    again = Sent("validate", 2, "other", "other", "run of later")
+    again = SentStep("validate", 2, "other", "other", "run of later")
     assert earlier_than(ASKED, [*sent, (again, after(12))], ()).begun == after(12)
     assert earlier_than(COMMIT, sent, ()).begun is None
 
@@ -35,8 +35,8 @@ def test_runs_under_one_signed_start_are_one() -> None:
     """Whoever can send Temporal messages names any run: neither does a request of an earlier attempt under
     another one begin that attempt anew, nor is the same sent again more often by it.
     """
-    runs = [Sent("commit", 1, "d", "f", name, "start") for name in ("run", "x", "y")]
-    asked = Sent("commit", 2, "d", "f", "run", "start")
+    runs = [SentStep("commit", 1, "d", "f", name, "start") for name in ("run", "x", "y")]
+    asked = SentStep("commit", 2, "d", "f", "run", "start")
     assert earlier_than(asked, [(runs[0], after(0)), (runs[1], after(12))], ()).begun == after(0)
     alike = [Effective(one, after(minute), seen=True) for minute, one in enumerate(runs)]
     assert earlier_than(runs[0], (), alike[:1], resends=1).used == {}
@@ -46,9 +46,11 @@ def test_runs_under_one_signed_start_are_one() -> None:
 def test_alike_is_the_same_change_and_its_way_back() -> None:
     """By its digest or its fingerprint; another step of the same body is none of it."""
     assert ASKED.is_alike(COMMIT) and ASKED.is_alike(BACK)
-    assert ASKED.is_alike(Sent("commit", 1, None, "f")) and ASKED.is_alike(Sent("commit", 1, "d", None))
-    assert not ASKED.is_alike(Sent("commit", 1, "other", "other"))
-    assert not ASKED.is_alike(Sent("validate", 1, "d", "f"))
+    assert ASKED.is_alike(SentStep("commit", 1, None, "f")) and ASKED.is_alike(
+        SentStep("commit", 1, "d", None)
+    )
+    assert not ASKED.is_alike(SentStep("commit", 1, "other", "other"))
+    assert not ASKED.is_alike(SentStep("validate", 1, "d", "f"))
 
 
 def test_what_was_taken_back_or_signed_as_ended_is_used_since() -> None:
@@ -65,7 +67,10 @@ def test_what_was_taken_back_or_signed_as_ended_is_used_since() -> None:
 
 def test_what_was_seen_to_its_end_is_used_beyond_what_may_be_sent_again() -> None:
     """Of each attempt by itself: within ``resends`` nobody may have been able to tell."""
-    seen = [Effective(COMMIT, AT, seen=True), Effective(Sent("commit", 2, "d", "f", "run"), AT, seen=True)]
+    seen = [
+        Effective(COMMIT, AT, seen=True),
+        Effective(SentStep("commit", 2, "d", "f", "run"), AT, seen=True),
+    ]
     assert earlier_than(ASKED, (), seen, resends=1).used == {}
     assert earlier_than(ASKED, (), seen, resends=0).used == {1: AT, 2: AT}
     more = [*seen, Effective(COMMIT, after(3), seen=True)]

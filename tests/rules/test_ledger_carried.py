@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.campaign.attempts import MOST_NAMED
-from edgeshift.campaign.book import Word
+from edgeshift.campaign.book import DecidingWord
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.packing import Bits, pack_bits
 from edgeshift.campaign.target_states import TargetState
@@ -281,7 +281,7 @@ def test_two_thousand_shapes_that_three_people_decide_on_stay_small(
         for first in range(0, 2_000, at_once):
             reason = found.book.kept("".join(dice.choices("abcdefghijklmnopqrstuvwxyz ", k=500)))
             at = NOW + HOUR * hours + timedelta(milliseconds=1_500 * first + dice.randrange(1_000))
-            word = Word(Choice.APPROVE, by, reason, at)
+            word = DecidingWord(Choice.APPROVE, by, reason, at)
             for shape in shapes[first : first + at_once]:
                 found.book.record(shape, wave if waves > 1 else None, word)
         assert found.book.has_room_for(shapes[:at_once], wave if waves > 1 else None, word, shapes)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgeshift.areas.log_fields.history import Reconciled, Sent, Version, reconcile, same_rules, three_way
+from edgeshift.areas.log_fields.history import OwnWrite, Reconciled, Version, reconcile, same_rules, three_way
 from edgeshift.areas.log_fields.rules import (
     OUR_REF,
     PHASE,
@@ -73,7 +73,7 @@ class Us:
     service: Ruleset
     change: Callable[[str], Callable[[Any], list[Rule]]]
     base: Version | None = None
-    sent: list[Sent] = field(default_factory=list)
+    sent: list[OwnWrite] = field(default_factory=list)
     next: tuple[int, list[Rule]] | None = None
     done: bool = False
     overwritten: set[int] = field(default_factory=set)
@@ -96,7 +96,7 @@ class Us:
             return
         over, rules = self.next
         self.service.put(rules)
-        self.sent.append(Sent(over, rules))
+        self.sent.append(OwnWrite(over, rules))
         self.next = None
 
 
@@ -224,7 +224,7 @@ def test_a_rollback_loses_nothing_either(earlier: bool, scene: tuple[list[Edit],
     service.put(start)
     first = service.read()
     service.put(merge(first.rules, WANTED, marked("campaign", "1")))
-    sent = [Sent(1, service.versions[-1])]
+    sent = [OwnWrite(1, service.versions[-1])]
     us = Us(service, lambda over: lambda rules: rollback(first.rules, rules, WANTED), first, sent)
     alone = play(start, edits, order, us, reads_between=False)
     assert same_rules(service.versions[-1], alone)
@@ -287,7 +287,7 @@ def test_a_write_with_the_mark_of_an_earlier_campaign_is_not_taken_for_ours() ->
     earlier = FieldSet(request_headers=("x-earlier",))
     service.put(merge(service.read().rules, earlier, marked("earlier", "1")))
     before = service.read()
-    sent = Sent(2, merge(before.rules, WANTED, marked("campaign", "2")))
+    sent = OwnWrite(2, merge(before.rules, WANTED, marked("campaign", "2")))
     service.put(list(sent.rules))
     us = Us(service, lambda over: lambda rules: rollback(before.rules, rules, WANTED), before, [sent])
     us.step()
@@ -307,13 +307,13 @@ def test_what_was_written_between_two_writes_of_ours_over_one_version_holds(back
     service.put([rule("a")])
     base, sent = service.read(), []
     if back:
-        sent.append(Sent(1, merge(base.rules, WANTED, marked("campaign", "1"))))
+        sent.append(OwnWrite(1, merge(base.rules, WANTED, marked("campaign", "1"))))
         service.put(list(sent[0].rules))
     over = service.read()
     for earlier in (0, 1):
         mark = marked("campaign", over_version(over.number, earlier))
         put = rollback(base.rules, over.rules, WANTED) if back else merge(over.rules, WANTED, mark)
-        sent.append(Sent(over.number, put))
+        sent.append(OwnWrite(over.number, put))
         service.put(put)
         if not earlier:
             service.put(changes("a", "x-more")(service.read().rules))  # type: ignore[arg-type]
@@ -329,7 +329,7 @@ def test_what_was_written_between_two_writes_of_ours_over_one_version_holds(back
 def test_a_version_that_cannot_be_read_is_named() -> None:
     """What a missing version changed is not known: it is said, so that a person looks."""
     base = Version(4, [rule("a")])
-    sent = Sent(4, merge(base.rules, WANTED, marked("campaign", "4")))
+    sent = OwnWrite(4, merge(base.rules, WANTED, marked("campaign", "4")))
     found = reconcile(base, [sent], [Version(7, sent.rules)], merging()("7"))
     assert found.unread == (5, 6) == found.overwritten and found.written == (7,)
 

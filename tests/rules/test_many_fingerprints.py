@@ -16,8 +16,9 @@ from rich.console import Console
 
 from edgeshift import operations
 from edgeshift.cli import sign_off
+from edgeshift.cli.decision import DecisionAsked
 from edgeshift.cli.shell import Shell
-from edgeshift.cli.signed_elsewhere import Elsewhere, Word
+from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.messages import CampaignSummary, Step, Waiting
 from edgeshift.model.body_view import Item, Line, Mark
 from edgeshift.model.sign_off import Choice
@@ -115,7 +116,7 @@ async def asked(monkeypatch: pytest.MonkeyPatch, examples: Examples, width: int)
     shell.console = Console(width=width, file=io.StringIO(), highlight=False)
     where = Elsewhere.of(prints=False, out=None, statements=[], signatures=[])
     with pytest.raises(Asked) as raised:
-        await sign_off._sign_groups(shell, Word(Choice.APPROVE, "ada", "", where), "autumn", "", 1)
+        await sign_off._sign_groups(shell, DecisionAsked(Choice.APPROVE, "ada", "", where), "autumn", "", 1)
     seen: str = shell.console.file.getvalue()  # type: ignore[attr-defined]
     return seen, str(raised.value)
 

@@ -40,7 +40,7 @@ from edgeshift.model.digests import canonical_bytes, digest, essence, fingerprin
 from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.operations.errors import NotAsSigned
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.showing import Found
+from edgeshift.operations.showing import NamedProposal
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Proposal, Snapshot, put_document, put_proposal
 from tests.rules.test_body_items import LOGIN, RULE, body, execute
@@ -376,7 +376,7 @@ async def test_the_document_of_a_proposal_has_all_that_the_screen_has(tmp_path: 
     archive = Archive(tmp_path / "archive")
     state = await waiting(archive, SIGNED)
     shown = replace(await preview_of(archive, state, Area.WAF), compare=("an override of one rule",))
-    found = _json(Found("autumn", shown, state), shown.body, shown.digest, "")
+    found = _json(NamedProposal("autumn", shown, state), shown.body, shown.digest, "")
     assert found["compare"] == ("an override of one rule",) and "an override of one rule" in printed(
         shown, 80
     )

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from edgeshift.areas import area_of
 from edgeshift.campaign.attempts import MOST_NAMED
-from edgeshift.campaign.book import Word
+from edgeshift.campaign.book import DecidingWord
 from edgeshift.campaign.call_holds import CallHolds
 from edgeshift.campaign.callers import TargetCallers
 from edgeshift.campaign.ledger import Ledger
@@ -39,7 +39,7 @@ def full() -> Any:
     ledger = Ledger(COUNT, NOW, FORTNIGHT / 100, waves=WAVES)
     for number in range(SHAPES):
         ledger.know(f"{number:064x}", Step.COMMIT)
-        word = Word(Choice.APPROVE, "ann", ledger.book.kept("w" * 500), NOW)
+        word = DecidingWord(Choice.APPROVE, "ann", ledger.book.kept("w" * 500), NOW)
         ledger.book.record(f"{number:064x}", None, word)
     for index in range(COUNT):
         ledger.propose(index, index % SHAPES + 1)
@@ -109,14 +109,14 @@ def test_what_is_published_is_bounded_whoever_decides(choice: Choice) -> None:
     latest = f"{SHAPES - 1:064x}"
     for number in range(1_250):
         name = f"{number:05d}" + "\u6f22" * 195
-        state.ledger.book.record(latest, None, Word(choice, name, "w" * 80, NOW))
+        state.ledger.book.record(latest, None, DecidingWord(choice, name, "w" * 80, NOW))
     entry = published(state, NOW).book[-1]
     assert len(published(state, NOW).model_dump_json().encode()) < 100_000
     assert (entry.fingerprint, len(entry.decisions), entry.earlier) == (latest, 20, 1_231)
     for fingerprint in (f"{number:064x}" for number in range(SHAPES)):
         for number in range(10):
             name = f"{number:05d}" + "\u6f22" * 195
-            state.ledger.book.record(fingerprint, None, Word(choice, name, "", NOW))
+            state.ledger.book.record(fingerprint, None, DecidingWord(choice, name, "", NOW))
     assert len(summary(state, NOW).model_dump_json().encode()) < 1_900_000
 
 
@@ -124,7 +124,9 @@ def test_approvals_that_are_not_shown_are_counted() -> None:
     """Whoever asks who has approved a fingerprint is told of how many more."""
     state = full()
     for number in range(49):
-        state.ledger.book.record(f"{SHAPES - 1:064x}", None, Word(Choice.APPROVE, f"p{number}", "", NOW))
+        state.ledger.book.record(
+            f"{SHAPES - 1:064x}", None, DecidingWord(Choice.APPROVE, f"p{number}", "", NOW)
+        )
     said = approvals_so_far(published(state, NOW), f"{SHAPES - 1:064x}")
     assert said == "approved by p29, p30, p31 and 47 more"
 

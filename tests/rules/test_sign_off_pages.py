@@ -14,7 +14,7 @@ from edgeshift.messages import PlacesAsked, Step, WaitingAsked
 from edgeshift.model.fleet import Wave
 from edgeshift.operations.again import MOST_AT_ONCE, zones_at
 from edgeshift.operations.errors import BadInput, NotFound
-from edgeshift.operations.signing import (
+from edgeshift.operations.sign_offs import (
     AWAITING,
     SEPARATE,
     ToSign,

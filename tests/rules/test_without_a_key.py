@@ -11,10 +11,10 @@ import pytest
 
 from edgeshift import operations
 from edgeshift.cli import control, sign_off
+from edgeshift.cli.decision import DecisionAsked
 from edgeshift.cli.errors import described
 from edgeshift.cli.not_all import not_all, not_steered
 from edgeshift.cli.shell import Shell
-from edgeshift.cli.signed_elsewhere import Word
 from edgeshift.cli.without_key import told_without_key
 from edgeshift.messages import Answer
 from edgeshift.operations.errors import Refused
@@ -115,7 +115,7 @@ async def test_an_abort_that_is_not_signed_names_what_it_leaves(
         return ""
 
     monkeypatch.setattr(operations, "abort", abort)
-    monkeypatch.setattr(control, "looked_at", nothing)
+    monkeypatch.setattr(control, "look_before_steering", nothing)
     monkeypatch.setattr(control, "_names_left", names)
     monkeypatch.setattr(shell, "note_of", note)
     client: Any = None
@@ -163,8 +163,8 @@ def test_a_rejection_that_leaves_starts_out_ends_with_1(
 ) -> None:
     """Once it is told: workers go by what is signed."""
 
-    async def rejected(shell: Shell, word: Word, *what: object) -> None:
-        word.where.left.extend(["", left])
+    async def rejected(shell: Shell, asked: DecisionAsked, *what: object) -> None:
+        asked.where.not_signed_for.extend(["", left])
 
     monkeypatch.setattr(sign_off, "_sign_groups", rejected)
     ran = in_process("sign-off", "reject", "autumn", "--wave", "1", "--yes")

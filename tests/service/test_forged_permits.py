@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from activities import connections
 from activities.change.door import SIDE_BY_SIDE
 from activities.change.intent_records import intents_of
-from activities.change.intents import Fixed, fix_permit
+from activities.change.intents import PermitOnRecord, fix_permit
 from activities.change.not_sent import NotSent
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.messages import Change, ChangeStatus, GiveUpPermits, PermitsGivenUp
@@ -239,4 +239,4 @@ async def test_a_record_that_cannot_be_read_holds_no_other_permit_up(tmp_path: P
         found = await begun().run(gate._activities.give_up_permits, batch)
         assert found == PermitsGivenUp(given_up=(2,))
         work = begun().run(fix_permit, gate.connections, batch, gate.zone, first.permit)
-        assert await work is Fixed.MAY_BE_SENT
+        assert await work is PermitOnRecord.MAY_BE_SENT

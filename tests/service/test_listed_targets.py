@@ -30,7 +30,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Plan, ScopeKind, Target, Zone
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.stores.documents import (
     AssessedTargets,
     FrozenTargets,

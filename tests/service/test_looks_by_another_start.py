@@ -31,7 +31,7 @@ from edgeshift.messages import ChangeStatus, Prepared, Step, Watch, Watched, Zon
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.operations import Refused
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.stores.documents import put_document
 from tests.forgeries.doors import Guarded, guarded
 from tests.kit.stored import put_json

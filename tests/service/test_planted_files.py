@@ -20,7 +20,7 @@ from edgeshift.authority.statements import WordStatement
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, campaign_id
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.documents import contents_of, unproven_there
 from tests.forgeries.doors import guarded

@@ -22,7 +22,7 @@ from edgeshift.operations.errors import NotThatZone
 from edgeshift.operations.parts import EACH
 from edgeshift.operations.zones import FoundZone
 from edgeshift.stores.archive import ArchiveUnavailable
-from tests.service.test_signs_for_that_zone import BANK, Scene, planted, word
+from tests.service.test_signs_for_that_zone import BANK, Scene, asked, planted
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def groups(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for name, answer in answers.items():
         monkeypatch.setattr(operations, name, answering(answer), raising=False)
     there = SimpleNamespace(targets=[SimpleNamespace(index=0)], total=1)
-    monkeypatch.setattr("edgeshift.operations.signing.zones_at", answering(there))
+    monkeypatch.setattr("edgeshift.operations.sign_offs.zones_at", answering(there))
     monkeypatch.setattr(
         sign_off, "_show_groups", lambda _shell, _chosen, found, *_, **__: shown.append(found)
     )
@@ -73,9 +73,9 @@ async def test_a_group_that_no_worker_has_recorded_may_be_rejected(
         RootsEditor(scene.keyring.roots).revoke(WORKER)
     named = (None, 1) if by_wave else (scene.state.fingerprint, None)
     with pytest.raises(CommandError, match=r"no fingerprint can be shown.* no worker's"):
-        await sign_off._sign_groups(scene.shell, word(Choice.APPROVE), "autumn", *named)
+        await sign_off._sign_groups(scene.shell, asked(Choice.APPROVE), "autumn", *named)
     assert await scene.signed() == []
-    await sign_off._sign_groups(scene.shell, word(Choice.REJECT), "autumn", *named)
+    await sign_off._sign_groups(scene.shell, asked(Choice.REJECT), "autumn", *named)
     assert len(await scene.signed()) == 1
     (preview,) = groups[-1].shown.values()
     assert "is no worker's by the roots that are known here" in preview.warnings[0]
@@ -84,7 +84,7 @@ async def test_a_group_that_no_worker_has_recorded_may_be_rejected(
 async def test_of_a_group_that_a_worker_has_recorded_nothing_is_said(scene: Scene, groups: list[Any]) -> None:
     """Whatever the choice."""
     for choice in Choice:
-        await sign_off._sign_groups(scene.shell, word(choice), "autumn", scene.state.fingerprint, None)
+        await sign_off._sign_groups(scene.shell, asked(choice), "autumn", scene.state.fingerprint, None)
     (approved,), (rejected,) = (found.shown.values() for found in groups)
     assert rejected == approved and "worker" not in str(approved.warnings)
     assert len(await scene.signed()) == 2
@@ -100,8 +100,8 @@ async def test_a_group_may_be_rejected_whose_records_cannot_be_read(
 
     monkeypatch.setattr("edgeshift.operations.by_workers.unrecorded", unreadable)
     with pytest.raises(CommandError, match="the store does not answer"):
-        await sign_off._sign_groups(scene.shell, word(Choice.APPROVE), "autumn", None, 1)
-    await sign_off._sign_groups(scene.shell, word(Choice.REJECT), "autumn", None, 1)
+        await sign_off._sign_groups(scene.shell, asked(Choice.APPROVE), "autumn", None, 1)
+    await sign_off._sign_groups(scene.shell, asked(Choice.REJECT), "autumn", None, 1)
     assert len(await scene.signed()) == 1
     (preview,) = groups[-1].shown.values()
     assert "could not be read" in preview.warnings[0]
@@ -148,7 +148,7 @@ async def test_causes_are_listed_though_a_zone_answers_as_another(scene: Scene, 
 async def test_the_others_of_a_cause_are_signed(scene: Scene, told: list[str], choice: Choice) -> None:
     """All but the zone that answers as another."""
     await sign_off_each.sign_cause(
-        scene.shell, word(choice), "autumn", cause=EACH.key, wave=None, leave_out=[]
+        scene.shell, asked(choice), "autumn", cause=EACH.key, wave=None, leave_out=[]
     )
     assert len(await scene.signed()) == 1
     assert [line for line in told if line.startswith(ANOTHER)]
@@ -159,7 +159,7 @@ async def test_of_zones_that_were_named_none_is_signed_without_the_others(
 ) -> None:
     """Whoever names them means each: the one that is refused is named."""
     named = [scene.found, FoundZone.of(1, Target(zone=BANK, wave=0), Area.WAF, "autumn")]
-    known = scene.client, word(Choice.REJECT), scene.summary, scene.archive
+    known = scene.client, asked(Choice.REJECT), scene.summary, scene.archive
     with pytest.raises(NotThatZone, match=r"bank\.example\.com.*; nothing was signed"):
         await sign_off_each.sign_named(scene.shell, *known, named)
     assert await scene.signed() == [] and told == []

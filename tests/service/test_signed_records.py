@@ -29,7 +29,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import Refused
 from edgeshift.operations.hands import Drafts
-from edgeshift.operations.signed import Pen, Word
+from edgeshift.operations.pen import Pen, SteeringWord
 from edgeshift.operations.signed_elsewhere import matching, record
 from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from tests.kit.openssh import Keypair
@@ -203,7 +203,7 @@ async def test_a_pause_counts_whatever_strangers_have_put_there(archive: Archive
         if known is not None:
             (word,) = mine
             assert isinstance(word, WordStatement) and (word.start, word.number) == (real.digest, 1)
-    said: list[tuple[Word, int]] = [("resume", 3), ("pause", 4), ("resume", 5)]
+    said: list[tuple[SteeringWord, int]] = [("resume", 3), ("pause", 4), ("resume", 5)]
     for verb, number in said:
         pen = Pen(ring.signer("olga"), archive, "olga", roots if verb == "resume" else None)
         await pen.word("autumn", SPEC, verb)
@@ -254,7 +254,7 @@ async def test_a_pause_is_the_last_word_though_the_store_does_not_answer_once(
     words = await SignedRecords(archive).words("autumn")
     keys = [statement_at("autumn", one.digest) for one in words]
 
-    async def said(word: Word, fails: int) -> str:
+    async def said(word: SteeringWord, fails: int) -> str:
         unsteady = Unsteady(tmp_path / "archive", keys, fails)
         return await Pen(ring.signer("olga"), unsteady, "olga").word("autumn", SPEC, word)
 
@@ -286,7 +286,7 @@ async def test_nothing_is_signed_of_a_start_that_is_not(archive: Archive, ring: 
 async def drafts(archive: Archive, *fingerprints: str, by: str = "ada") -> list[Statement]:
     """What would be signed of these fingerprints now."""
     hand = Drafts()
-    pen = Pen.drafting(hand, archive, by, None)
+    pen = Pen(hand, archive, by)
     await pen.fingerprints("autumn", SPEC, Choice.APPROVE, step=Step.COMMIT, fingerprints=fingerprints)
     return hand.statements
 

@@ -25,7 +25,8 @@ from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import StartStatement, WaveSaid
 from edgeshift.cli import begin_again, show, sign_off, sign_off_each, support
-from edgeshift.cli.signed_elsewhere import Elsewhere, Word
+from edgeshift.cli.decision import DecisionAsked
+from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.messages import Step, ZonePhase, ZoneState
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone
@@ -33,7 +34,7 @@ from edgeshift.model.sign_off import Choice
 from edgeshift.operations.apart import looked_at
 from edgeshift.operations.by_workers import unrecorded
 from edgeshift.operations.errors import NotRecorded, NotThatZone
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.zones import FoundZone
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import (
@@ -202,20 +203,20 @@ async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     return found
 
 
-def word(choice: Choice) -> Word:
+def asked(choice: Choice) -> DecisionAsked:
     """Of whoever signs here."""
-    return Word(choice=choice, by="ada", reason="", where=Elsewhere(), yes=True)
+    return DecisionAsked(choice=choice, by="ada", reason="", where=Elsewhere(), yes=True)
 
 
 async def signs_one(scene: Scene, choice: Choice) -> None:
     """``sign-off … --zone good.example.com``."""
-    known = scene.client, word(choice), scene.summary, scene.archive
+    known = scene.client, asked(choice), scene.summary, scene.archive
     await sign_off._sign_zone(scene.shell, *known, scene.found, None)
 
 
 async def signs_several(scene: Scene, choice: Choice) -> None:
     """The same with several zones."""
-    known = scene.client, word(choice), scene.summary, scene.archive
+    known = scene.client, asked(choice), scene.summary, scene.archive
     await sign_off_each.sign_named(scene.shell, *known, [scene.found])
 
 

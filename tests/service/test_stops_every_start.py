@@ -20,7 +20,7 @@ from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import signed_to
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.signed import Pen, Word
+from edgeshift.operations.pen import Pen, SteeringWord
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.gate_kit import ago
 from tests.service.test_audit_recorded import proved
@@ -68,7 +68,7 @@ async def numbers(door: Guarded) -> list[int]:
 @pytest.mark.parametrize("verb", ["pause", "abort"])
 @pytest.mark.parametrize("named", [True, False])
 async def test_a_stop_counts_whichever_start_temporal_names(
-    where: dict[str, Any], verb: Word, named: bool, tmp_path: Path
+    where: dict[str, Any], verb: SteeringWord, named: bool, tmp_path: Path
 ) -> None:
     """A rehearsal's before the real one, or, where Temporal is away, one of another service after it."""
     async with guarded(tmp_path) as door:
@@ -137,7 +137,7 @@ async def test_it_can_be_stopped_until_each_of_its_starts_is_aborted(tmp_path: P
 
 
 @pytest.mark.parametrize("verb", ["pause", "abort"])
-async def test_one_signature_that_is_missing_takes_no_other_away(verb: Word, tmp_path: Path) -> None:
+async def test_one_signature_that_is_missing_takes_no_other_away(verb: SteeringWord, tmp_path: Path) -> None:
     """The start that is meant comes first; how many signatures are needed is said before that."""
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(hours=2))
@@ -175,7 +175,7 @@ async def test_of_too_many_starts_those_left_out_are_said(
 ) -> None:
     """The one that is meant is not among them."""
     monkeypatch.setattr(signed_to, "MOST_STOPPED", 3)
-    monkeypatch.setattr("edgeshift.operations.signed.MOST_STOPPED", 3)
+    monkeypatch.setattr("edgeshift.operations.pen.MOST_STOPPED", 3)
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(hours=2))
         await door.approve()
@@ -238,7 +238,7 @@ async def test_of_too_many_starts_those_that_a_rejection_leaves_out_are_said(
         left = await reject(door, pen(door, roots=False, by="grace"), OTHER, alike=alike)
         assert "not for 3 more starts" in left and "EDGESHIFT_AUTHORITY_ROOTS" in left
         with pytest.raises(CommandError, match=r"the rejection is signed and told; but not for 3") as ended:
-            told(left).check_left(door.campaign)
+            told(left).check_each_start(door.campaign)
         assert ended.value.code == ExitCode.FAILED
         spec = door.gate.start.spec
         assert await reject(door, pen(door, by="grace"), spec, alike=alike) == ""
@@ -256,13 +256,13 @@ async def test_a_rejection_stays_where_a_further_signature_is_missing(alike: boo
         left = await reject(door, mine, door.gate.start.spec, alike=alike)
         assert "not signed for 1 other start" in left and "id_sk" in left
         assert "grace rejected it" in (await door.commit()).reason and await door.sent() == 0
-        told("").check_left(door.campaign)
+        told("").check_each_start(door.campaign)
 
 
 def told(*left: str) -> Elsewhere:
     """Where decisions were signed of which the pen said this."""
     where = Elsewhere()
-    where.left.extend(left)
+    where.not_signed_for.extend(left)
     return where
 
 

@@ -16,7 +16,7 @@ from edgeshift.authority.statements import WordStatement
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.errors import Refused
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.test_audit_recorded import proved
 

@@ -13,8 +13,8 @@ from edgeshift.authority import records
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.loading import load_roots
 from edgeshift.operations.errors import NotBegun, StartNotKnown
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.proof import UNKNOWN, is_unsigned, note_of
-from edgeshift.operations.signed import Pen
 from edgeshift.stores.archive import Archive, ArchiveError
 from tests.forgeries.doors import Guarded, guarded
 from tests.service.gate_kit import ago

@@ -22,8 +22,8 @@ from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.operations.campaigns import start_campaign, store_spec
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.hands import Drafts
+from edgeshift.operations.pen import ROLES, Pen
 from edgeshift.operations.policies import refuse_uncounted
-from edgeshift.operations.signed import ROLES, Pen
 from edgeshift.operations.steering import abort, pause
 from edgeshift.stores.archive import Archive
 from tests.kit import APPROVER, OPERATOR
@@ -166,7 +166,7 @@ async def test_it_is_signed_with_the_role_and_where_nobody_knows(begun: Begun, v
 async def test_what_is_to_be_signed_elsewhere_is_drafted_for_anybody(begun: Begun, verb: str) -> None:
     """Their key may come to the roots before it is handed in, which is when it is looked at."""
     drafts = Drafts()
-    pen = Pen.drafting(drafts, begun.archive, "nobody", begun.roots)
+    pen = Pen(drafts, begun.archive, "nobody", begun.roots)
     await VERBS[verb][1](pen, begun.start, begun.spec)
     assert [one.by for one in drafts.statements] == ["nobody"]
 

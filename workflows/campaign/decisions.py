@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.book import Word
+    from edgeshift.campaign.book import DecidingWord
     from edgeshift.campaign.zone_reports import MOST_GROUPS
     from edgeshift.messages import Answer, CampaignSignOff, RulingVerb
     from edgeshift.model.counts import agreed, counted
@@ -26,7 +26,9 @@ class Decisions:
         """Record a decision: it counts for each zone that waits and for each that comes later."""
         state, book = self._state, self._state.ledger.book
         fingerprints = tuple(dict.fromkeys(message.fingerprints))
-        word = Word(message.choice, message.by, book.kept(message.reason), _to_milliseconds(workflow.now()))
+        word = DecidingWord(
+            message.choice, message.by, book.kept(message.reason), _to_milliseconds(workflow.now())
+        )
         before = [book.record(fingerprint, message.wave, word) for fingerprint in fingerprints]
         rejects = message.choice is Choice.REJECT
         withdrawn = tuple(
@@ -107,7 +109,7 @@ class Decisions:
         goes on in a new one takes all of it along.
         """
         ledger, fingerprints = self._state.ledger, tuple(dict.fromkeys(message.fingerprints))
-        word = Word(message.choice, message.by, "", _to_milliseconds(workflow.now()))
+        word = DecidingWord(message.choice, message.by, "", _to_milliseconds(workflow.now()))
         known = [group.fingerprint for group in ledger.known]
         if not ledger.book.has_room_for(fingerprints, message.wave, word, known):
             kind = "approval" if message.choice is Choice.APPROVE else "decision"

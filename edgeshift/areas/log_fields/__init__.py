@@ -12,7 +12,7 @@ from edgeshift.areas.log_fields.entries import (
     size_reason,
     sizes,
 )
-from edgeshift.areas.log_fields.history import Reconciled, Sent, Version, reconcile, same_rules, three_way
+from edgeshift.areas.log_fields.history import OwnWrite, Reconciled, Version, reconcile, same_rules, three_way
 from edgeshift.areas.log_fields.jobs import (
     DATASET,
     OddOptions,
@@ -83,9 +83,9 @@ __all__ = [
     "Kind",
     "OddOptions",
     "Options",
+    "OwnWrite",
     "Reading",
     "Reconciled",
-    "Sent",
     "Sizes",
     "StepJobs",
     "Version",

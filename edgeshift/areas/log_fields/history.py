@@ -39,7 +39,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Sent:
+class OwnWrite:
     """A write of ours: the version that it was made over, and its rules."""
 
     over: int
@@ -64,7 +64,7 @@ class Reconciled:
 
 
 def reconcile(
-    base: Version, sent: Sequence[Sent], since: Sequence[Version], change: Callable[[Rules], list[Rule]]
+    base: Version, sent: Sequence[OwnWrite], since: Sequence[Version], change: Callable[[Rules], list[Rule]]
 ) -> Reconciled:
     """What is to be put, given every version since ``base``, the one that we read first.
 
@@ -107,7 +107,7 @@ def reconcile(
     )
 
 
-def _is_write(sent: Sent, version: Version, mark: str | None) -> bool:
+def _is_write(sent: OwnWrite, version: Version, mark: str | None) -> bool:
     """Whether a version is this write of ours: by the mark that it made, and by its rules where it made none.
     A rollback puts the mark of an earlier write back, which whoever had read that one has too.
     """

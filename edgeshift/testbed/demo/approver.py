@@ -18,7 +18,7 @@ from edgeshift.messages import Answer, CampaignSignOff, Waiting, ZonePhase, Zone
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.campaigns import published
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 from edgeshift.testbed.invariants.seen import Signature

@@ -24,7 +24,7 @@ from edgeshift.model.campaign_phase import CampaignPhase
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.operations.campaigns import published, start_campaign
-from edgeshift.operations.signed import Pen
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.steering import abort, pause, resume
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive

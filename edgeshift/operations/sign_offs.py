@@ -1,5 +1,5 @@
-"""Signing: what waits, what exactly would be signed, and the decision itself, bound to digests that a
-person saw.
+"""Sign-offs: what waits for one, what exactly would be signed, and the decision itself, bound to digests that
+a person saw.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from edgeshift.operations.errors import (
     TemporalTrouble,
 )
 from edgeshift.operations.group import Rest, chosen_example, rest_of
+from edgeshift.operations.pen import Pen
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.signed import Pen
 from edgeshift.operations.zones import LOOK, FoundZone, check_wave, check_zone, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
@@ -145,6 +145,8 @@ def _both(one: Waiting, other: Waiting) -> Waiting:
 
 async def separate_zones(client: Client, name: str, chosen: ToSign, most: int) -> list[TargetAt]:
     """The first of the zones that wait for a sign-off of their own, of what is to be signed."""
+    if not chosen.separate:
+        return []
     only = chosen.groups[0].fingerprint if len(chosen.groups) == 1 else ""
     found = await zones_at(client, name, (SEPARATE,), most, wave=chosen.wave, fingerprint=only)
     return [target for target in found.targets if target.fingerprint]
@@ -345,13 +347,13 @@ async def sign_by_key(
     """
     if pen is None:
         return ""
-    left = ""
+    not_signed_for = ""
     for step, some in chosen.by_step.items():
-        signed = await pen.fingerprints(
+        found = await pen.fingerprints(
             summary.name, summary.spec, choice, step=step, fingerprints=some, wave=chosen.wave, reason=why
         )
-        left = left or signed
-    return left
+        not_signed_for = not_signed_for or found
+    return not_signed_for
 
 
 async def sign_zone(

@@ -1,5 +1,5 @@
-"""What people ask of a campaign, signed with their keys and recorded in the archive before Temporal hears of
-it.
+"""The pen: what people ask of a campaign is signed with their keys, and recorded in the archive before
+Temporal hears of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DECISION_STANDS = timedelta(days=90)
 HIGHEST = 1_000_000
 """The highest number of a word."""
 
-Word = Literal["pause", "resume", "abort"]
+SteeringWord = Literal["pause", "resume", "abort"]
 
 
 ROLES: Mapping[type[Statement], Role] = {
@@ -60,32 +60,25 @@ ROLES: Mapping[type[Statement], Role] = {
 
 
 class Pen:
-    """A person who signs. ``by``: their name, as the workers' roots have it. ``roots``: those that are known
-    here; then what strangers have put into the archive is passed over, and each verb raises Refused, before
-    anything is signed, where they would not count the person in its role (``refuse_without``). ``tell``: says
-    something to whoever is asked for signatures, before.
+    """A person who signs. ``signer``: their key; or, where it is elsewhere, the drafts of what is to be
+    signed there: then nothing is recorded. ``by``: their name, as the workers' roots have it. ``roots``:
+    those that are known here; then what strangers have put into the archive is passed over, and each verb
+    raises Refused, before anything is signed, where they would not count the person in its role
+    (``refuse_without``). ``tell``: says something to whoever is asked for signatures, before.
     """
 
     def __init__(
         self,
-        signer: Signer,
+        signer: Signer | Drafts,
         archive: Archive | ArchiveError,
         by: str,
         roots: Roots | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
         self.by, self._tell = by, tell
-        self._hand: Hand = SignsNow(signer)
+        self._hand: Hand = signer if isinstance(signer, Drafts) else SignsNow(signer)
         self._records = SignedRecords(archive)
         self._roots = roots
-
-    @classmethod
-    def drafting(cls, hand: Drafts, archive: Archive, by: str, roots: Roots | None) -> Pen:
-        """One whose key is elsewhere: it says what is to be signed there, and records nothing."""
-        pen = cls.__new__(cls)
-        pen.by, pen._hand, pen._records, pen._roots = by, hand, SignedRecords(archive), roots
-        pen._tell = None
-        return pen
 
     def refuse_without(self, role: Role, *accounts: str) -> None:
         """Raises Refused where the roots that are known here would not count what this person signs in this
@@ -200,7 +193,7 @@ class Pen:
             return [start]
         return to_stop(start, starts, self._roots, datetime.now(UTC))
 
-    async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> str:
+    async def word(self, campaign: str, spec: str | None, word: SteeringWord, reason: str = "") -> str:
         """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
         its latest start. A word that stops is to the other starts of its name, too (``to_stop``).
 
