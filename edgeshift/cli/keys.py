@@ -118,7 +118,7 @@ def add(
     shell = current()
     if odd := [one for one in account or [] if not is_identifier(one)]:
         hint = "an identifier is 32 digits and letters from a to f; the service's pages show an account's"
-        raise _bad(f"--account {odd[0]} is no account's identifier", hint)
+        raise bad_input(f"--account {odd[0]} is no account's identifier", hint)
     path, public = _roots_file(shell, roots), _public(key)
     try:
         changed = RootsEditor(path).add(name, public, role or [], account or [])
