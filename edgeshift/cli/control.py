@@ -270,7 +270,7 @@ def _is_meant(verb: str, stands: _Stands) -> bool:
         paused = stands.state in (CampaignPhase.PAUSED, CampaignPhase.PAUSING) and stands.by_hand
         return not paused and stands.state not in ENDING
     # One that paused itself says why; that is put right first, and then it is resumed by its name.
-    return stands.state in (CampaignPhase.PAUSED, NOT_KNOWN) and stands.by_hand
+    return stands.state in (CampaignPhase.PAUSED, CampaignPhase.PAUSING, NOT_KNOWN) and stands.by_hand
 
 
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:

@@ -14,6 +14,8 @@ from edgeshift.cli import control
         ("halted", False, True, False),
         ("paused", True, False, True),
         ("paused", False, True, False),
+        ("pausing", True, False, True),
+        ("pausing", False, True, False),
         ("aborting", True, False, False),
         ("closed", False, False, False),
         (control.NOT_KNOWN, True, True, True),
@@ -31,6 +33,7 @@ def test_whom_all_means(state: str, by_hand: bool, paused: bool, resumed: bool) 
     [
         ("halted", False, "halted"),
         ("paused", True, "paused and halted; it stays halted"),
+        ("pausing", True, "pausing and halted; it stays halted"),
         ("paused", False, "paused and halted"),
     ],
 )

@@ -77,7 +77,8 @@ class Steering:
         far are accepted. Who ends a person's pause says nothing of them: it may have hidden the halt.
         """
         state = self._state
-        was = "paused" if state.stands_still else "halted" if state.halted else "running"
+        still = "pausing" if state.pausing else "paused"
+        was = still if state.stands_still else "halted" if state.halted else "running"
         lifted = state.paused is not None and state.failures > 0
         apart = was == "running" and bool(state.calls.holds)
         state.steered, state.signed_stop = state.steered + 1, None
