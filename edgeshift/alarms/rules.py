@@ -234,6 +234,9 @@ def _of_summary(
 ) -> Iterator[tuple[str, str, datetime | None]]:
     if summary.state == CampaignPhase.HALTED:
         yield "halted", summary.why, None
+    elif summary.halted:
+        # A pause does not end it, nor does the end of the pause.
+        yield "halted", summary.halted, None
     if summary.state == CampaignPhase.PAUSED and (summary.stopped_by or not summary.holds):
         yield "paused", summary.why, summary.stopped_at
     for trouble, code in _HOLDS.items():

@@ -76,7 +76,7 @@ def resume(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Continue after a pause, or after a halt, whose failures it accepts."""
+    """Continue after a pause, or after a halt that nobody has paused, whose failures it accepts."""
     _one_or_all("resume", campaign, every, by, reason, yes)
 
 
@@ -247,16 +247,26 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
 @dataclass(frozen=True)
 class _Stands:
     """How a campaign stands. ``by_hand``: a person has paused it; of one that does not answer, as it has
-    published.
+    published. ``halted``: it is, also where its state says that it is paused.
     """
 
     state: str
     by_hand: bool = False
+    halted: bool = False
 
     @classmethod
     def of(cls, summary: CampaignSummary | None) -> _Stands:
         """By this summary; one that has published nothing yet has just begun."""
-        return cls(CampaignPhase.RUNNING) if summary is None else cls(summary.state, bool(summary.stopped_by))
+        if summary is None:
+            return cls(CampaignPhase.RUNNING)
+        return cls(summary.state, bool(summary.stopped_by), bool(summary.halted))
+
+    def text(self, verb: str) -> str:
+        """How it stands, for whoever is asked whether it is meant."""
+        if not self.halted or self.state == CampaignPhase.HALTED:
+            return self.state
+        stays = "; it stays halted" if _is_meant(verb, self) and verb == "resume" else ""
+        return f"{self.state} and halted{stays}"
 
 
 def _is_meant(verb: str, stands: _Stands) -> bool:
@@ -266,10 +276,11 @@ def _is_meant(verb: str, stands: _Stands) -> bool:
         paused = stands.state in (CampaignPhase.PAUSED, CampaignPhase.PAUSING) and stands.by_hand
         return not paused and stands.state not in ENDING
     # One that paused itself says why; that is put right first, and then it is resumed by its name.
-    return stands.state in (CampaignPhase.PAUSED, NOT_KNOWN) and stands.by_hand
+    return stands.state in (CampaignPhase.PAUSED, CampaignPhase.PAUSING, NOT_KNOWN) and stands.by_hand
 
 
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
+    from edgeshift import operations
     from edgeshift.cli.receipts import NotSteered, Steered, SteeredAll
 
     pen = shell.pen(by, "operator", stops=verb == "pause")
@@ -289,7 +300,7 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
         say = shell.console.print
         for name in (*meant, *(name for name in found if name not in meant)):
             word = "" if name in meant else "not "
-            say(f"  {word}{name}: {found[name].state}", markup=False, soft_wrap=True)
+            say(f"  {word}{name}: {found[name].text(verb)}", markup=False, soft_wrap=True)
         many = counted(len(meant), "campaign")
         shell.confirm(f"{verb.capitalize()} {many}{shell.here} as {by}?", yes=yes)
 
@@ -298,6 +309,10 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
                 # It may have paused itself since: nobody has looked at why.
                 return NotSteered(campaign=name, message="it did not answer, and nobody knows how it stands")
             try:
+                now = await operations.summary(client, name) if verb == "resume" else None
+                if now is not None and now.state == CampaignPhase.HALTED:
+                    # Somebody was quicker: what failed is for a person to look at, who resumes it by name.
+                    return NotSteered(campaign=name, message="its pause has ended meanwhile, it is halted")
                 return await _steer(shell, client, name, verb, by, reason, pen)
             except Exception as why:
                 if (failed := not_steered(name, why)) is None:

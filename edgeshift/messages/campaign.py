@@ -140,7 +140,8 @@ class HeldTargets(BaseModel):
 class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query; and, with less of what is listed, what it publishes.
     ``waiting``: the largest of ``fingerprints_waiting``; ``state``: a ``CampaignPhase``; where a campaign
-    was ended from outside, people are shown Temporal's word in its place (``terminated``, …). ``holds``: why
+    was ended from outside, people are shown Temporal's word in its place (``terminated``, …). ``halted``: why
+    it sends nothing because of failures, also while it is paused; or empty. ``holds``: why
     it stands still by itself, with ``held_zones`` that wait for the service; a campaign of several
     credentials goes on with the others, and ``held_by`` says how many zones wait for each. ``fix``: what a
     person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted it, and when, where a
@@ -156,6 +157,7 @@ class CampaignSummary(BaseModel):
     area: Area
     state: str
     why: str = ""
+    halted: str = ""
     started_by: str
     started_at: datetime
     now: datetime

@@ -156,7 +156,7 @@ async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
 
 
 async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Go on after a pause, or after a halt, whose failures it accepts."""
+    """Go on after a pause, or after a halt that nobody has paused, whose failures it accepts."""
     # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
     found = await summary(client, name)
     if found.state == CampaignPhase.CLOSED:

@@ -240,25 +240,6 @@ def test_a_resumption_of_all_leaves_alone_what_does_not_answer(
     place.run("status", "one", "--until", "running", "--timeout", "1m")
 
 
-@pytest.mark.parametrize(
-    ("state", "by_hand", "paused", "resumed"),
-    [
-        ("running", False, True, False),
-        ("halted", False, True, False),
-        ("paused", True, False, True),
-        ("paused", False, True, False),
-        ("aborting", True, False, False),
-        ("closed", False, False, False),
-        (control.NOT_KNOWN, True, True, True),
-        (control.NOT_KNOWN, False, True, False),
-    ],
-)
-def test_whom_all_means(state: str, by_hand: bool, paused: bool, resumed: bool) -> None:
-    """A pause those that would go on, also by themselves; a resumption those that a person paused."""
-    stands = control._Stands(state, by_hand)
-    assert (control._is_meant("pause", stands), control._is_meant("resume", stands)) == (paused, resumed)
-
-
 def test_a_zone_that_nobody_knows_is_told_with_what_was_meant(place: Place) -> None:
     """Wherever a zone is named."""
     for verb in ("history", "show", "snapshot", "check"):

@@ -64,7 +64,7 @@ class CampaignScene:
     words: list[Word] = field(default_factory=list)
     stops: list[StopRecord] = field(default_factory=list)
     accepted: list[datetime] = field(default_factory=list)
-    """When somebody resumed, and so accepted the zones that had failed."""
+    """When somebody resumed what nobody had paused, and so accepted the zones that had failed."""
     strangers: frozenset[str] = frozenset()
     lists: bool = True
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -240,9 +240,11 @@ class CampaignScene:
                 await self.sign_word("resume", "it is not known to be paused")
             raise
         if update == "resume":
-            self.accepted.append(asked)
-            if self.stops:
-                self.stops[-1] = self.stops[-1].model_copy(update={"resumed_at": asked})
+            last = self.stops[-1] if self.stops else None
+            if last is not None and last.kind == "pause" and last.resumed_at is None:
+                self.stops[-1] = last.model_copy(update={"resumed_at": asked})
+            else:
+                self.accepted.append(asked)
         else:
             self.stops.append(
                 StopRecord(

@@ -78,7 +78,9 @@ async def test_a_pause_that_somebody_ended_is_refused(temporal_client: Client, t
     async with at_its_commit(temporal_client, tmp_path) as (stage, wire):
         name = stage.play.spec.name
         first = await pausing(stage)
-        await resume(stage.play.client, name, by="bob")
+        seen = control._Stands.of(await stage.play.summary())
+        assert control._is_meant("resume", seen)
+        assert (await resume(stage.play.client, name, by="bob")).text == "is running again; it was pausing"
         wire.go.set()
         with pytest.raises(Refused, match=f"campaign {name} was resumed meanwhile, and runs") as refused:
             await first

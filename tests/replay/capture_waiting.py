@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import Client
 
@@ -26,13 +27,14 @@ from tests.kit.starting import ended_while_starting
 from tests.kit.support_unheard import asked_in_vain, support_unheard
 from tests.replay.keeping import is_in, keep
 
+NONE_MAY_FAIL: dict[str, Any] = {"window": 1, "advance": {"percent": 1, "failures": 0}}
 REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
 
 
 async def halted(client: Client, folder: Path) -> None:
     """A campaign of which more zones failed than it allows, and that a person has go on."""
     fleet = fleet_of({"name": "failed.example", "plan": "pro"}, {"name": "waits.example", "plan": "pro"})
-    async with scene(client, folder, fleet, window=1, advance={"percent": 1, "failures": 0}) as play:
+    async with scene(client, folder, fleet, **NONE_MAY_FAIL) as play:
         match = {"zone": play.zone_id("failed.example"), "call": "entrypoint.put"}
         refusal = {"match": match, "kind": "server_error", "effect": "before", "times": 1}
         await play.control.send("POST", "faults", {**refusal, "status": 400, "body": REFUSED})
@@ -47,6 +49,22 @@ async def halted(client: Client, folder: Path) -> None:
         await play.ask("resume", "looked at it")
         await play.result()
         await keep("campaign-halted-closed", campaign)
+
+
+async def paused_while_halted(client: Client, folder: Path) -> None:
+    """A campaign that halted, was paused by a person, and goes on with the second resume."""
+    async with staged(client, folder, zone("a"), zone("b"), **NONE_MAY_FAIL) as stage:
+        play = stage.play
+        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=400, body=REFUSED)
+        await play.until(lambda seen: seen.places.get("awaiting") == 2)
+        await play.sign_zone(stage.name("a"))
+        await play.until(lambda seen: seen.state == "halted")
+        await play.sign_zone(stage.name("b"))
+        await play.until(lambda seen: seen.places.get("ready") == 1)
+        for verb in ("pause", "resume", "resume"):
+            await play.ask(verb)
+        await play.result()
+        await keep("campaign-paused-while-halted", play.campaign)
 
 
 async def begun_at_the_close(client: Client, folder: Path) -> None:

@@ -138,6 +138,18 @@ def test_a_campaign_that_paused_itself_is_paused_by_nobody() -> None:
     assert codes(summary=both) == ["credential-refused", "paused"]
 
 
+def test_a_pause_hides_no_halt() -> None:
+    """Whoever paused it, or whether it did itself; the alarm says why it is halted, not why it is paused."""
+    more: dict[str, Any] = {"halted": "3 zones failed"}
+    by_hand = summary("paused", stopped_by="ada", stopped_at=NOW, **more)
+    (halted, paused) = alarms_of(Facts(now=NOW, campaigns=(CampaignFact(name="autumn", summary=by_hand),)))
+    assert (halted.code, halted.text, paused.code) == ("halted", "3 zones failed", "paused")
+    refused = held(Trouble.REFUSED, "401", NOW, "env:TOKEN")
+    by_itself = summary("paused", holds=[refused], **more)
+    assert codes(summary=by_itself) == ["credential-refused", "halted"]
+    assert codes(summary=summary("halted", **more)) == ["halted"]
+
+
 def test_work_that_is_tried_again_is_an_alarm_while_it_fails() -> None:
     """Until the next try had its time, however long the pause before it is."""
 

@@ -255,6 +255,15 @@ def test_failures_that_are_allowed_or_accepted_break_nothing(facts: dict[str, An
     assert the(8, one_failed(accepted=(at(20),))).violations
 
 
+def test_the_end_of_a_pause_accepts_no_failure() -> None:
+    """Whoever paused the campaign has it go on, and says nothing of what failed meanwhile."""
+    seen = one_failed()
+    paused = StopRecord(
+        campaign="c", kind="pause", by="ada", asked_at=at(26), answered_at=at(26.5), resumed_at=at(27)
+    )
+    assert the(8, seen.model_copy(update={"stops": (paused,)})).violations
+
+
 def test_what_is_signed_after_a_reopening_counts() -> None:
     """A rejection, its reopening, an approval: agreed. A reopening of what nobody rejected voids nothing."""
     # The other zone shares the fingerprint; it was never rejected by itself, so the decisions are the zone's.

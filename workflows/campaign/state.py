@@ -279,14 +279,16 @@ class CampaignState:
     @property
     def halted(self) -> str:
         """Why no further permit is given, and no further wave begins, or empty. What is in flight by then is
-        seen through.
+        seen through. It says what a resume leads to, which ends a person's pause alone.
         """
-        failures = self.failures
+        failures, does = self.failures, ""
+        if self.paused is not None:
+            does = " ends the pause alone, and given once more accepts these failures"
         if failures > self.start.advance_failures and self.ledger.finished() < self.ledger.count:
             return (
                 f"{counted(failures, 'zone')} failed, unknown or rolled back,"
                 f" {self.start.advance_failures} allowed:"
-                f" sending has stopped; edgeshift resume {self.start.name}"
+                f" sending has stopped; edgeshift resume {self.start.name}{does}"
             )
         return ""
 

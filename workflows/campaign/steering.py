@@ -73,19 +73,26 @@ class Steering:
         return Answer(text=f"is paused; {back.text}")
 
     def resume(self, message: Person) -> Answer:
-        """End a pause, also the campaign's own, and accept the zones that have failed so far."""
+        """End a pause, also the campaign's own. Where no person had paused it, the zones that have failed so
+        far are accepted. Who ends a person's pause says nothing of them: it may have hidden the halt.
+        """
         state = self._state
-        was = "paused" if state.stands_still else "halted" if state.halted else "running"
+        still = "pausing" if state.pausing else "paused"
+        was = still if state.stands_still else "halted" if state.halted else "running"
+        lifted = state.paused is not None and state.failures > 0
         apart = was == "running" and bool(state.calls.holds)
         state.steered, state.signed_stop = state.steered + 1, None
         state.paused, state.resumed_by_hand = None, bool(state.calls.holds)
         again = "; it pauses itself again if the service cannot be called yet" if state.calls.holds else ""
         if apart:
             again = "; the zones whose calls were stopped try again"
-        state.ledger.accept_failures()
+        if not (lifted and workflow.patched("a-resume-ends-a-pause-alone")):
+            state.ledger.accept_failures()
         state.note(f"resumed by {message.by} (was {was}): {message.reason or 'no reason given'}")
         state.changed()
         now = "is already running" if was == "running" else f"is running again; it was {was}"
+        if state.halted:
+            now = f"is not paused any more, but it is halted: {state.halted} once more accepts these failures"
         return Answer(text=f"{now}{again}")
 
     async def abort(self, message: Person) -> Answer:

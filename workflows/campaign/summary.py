@@ -70,6 +70,7 @@ def summary(
         area=start.area,
         state=state_word(state),
         why=why(state),
+        halted="" if state.aborted else state.halted,
         started_by=start.started_by,
         started_at=state.started_at,
         now=now,
@@ -155,16 +156,17 @@ def why(state: CampaignState) -> str:
         said += [state.calls.waits_for(hold) for hold in state.calls.holds[:FEW_SAID]]
         if (others := len(state.calls.holds) - FEW_SAID) > 0:
             said.append(f"and {others} more")
-        if state.halted:
-            said.append(state.halted)
     elif state.calls.holds:
         more = f" (and {len(state.calls.holds) - 1} more)" if len(state.calls.holds) > 1 else ""
         said.append(f"by itself: {state.calls.holds[0]}{more}")
+    if state.halted and not state.aborted:
+        # Also while it is paused: whoever looks then is to see both.
+        said.append(state.halted)
     window = Window(state)
     most = window.most_in_flight()
-    if not said and not state.halted and not state.closed and most < window.size:
+    if not said and not state.closed and most < window.size:
         return f"{counted(state.failures, 'zone')} failed: {most} at a time until a person resumes"
-    return "; ".join(said) or state.halted
+    return "; ".join(said)
 
 
 def fix(state: CampaignState) -> str:

@@ -228,7 +228,9 @@ class Campaign:
 
     @workflow.update
     def resume(self, message: Person) -> Answer:
-        """Go on: ends a pause, also the campaign's own, and accepts the failures so far."""
+        """Go on: ends a pause, also the campaign's own. It accepts the failures so far where no person had
+        paused it.
+        """
         return self._steering.resume(message)
 
     @resume.validator

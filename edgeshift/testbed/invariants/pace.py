@@ -175,10 +175,8 @@ def _settled_at(
     if checker_of(commit).reversible or not failed:
         return end
     closed = _closed(failed[0])
-    # A resume accepts what has failed so far, whatever it was asked for.
-    resumed = [stop.resumed_at for stop in seen.stops if stop.campaign == campaign.name and stop.resumed_at]
     again = [word.at for word in seen.words if word.zone == commit.zone]
-    moments = (*(run.started_at for run in runs), *again, *campaign.accepted, *resumed)
+    moments = (*(run.started_at for run in runs), *again, *campaign.accepted)
     return min((moment for moment in moments if moment >= closed), default=None)
 
 

@@ -64,8 +64,8 @@ class CampaignFacts(Seen):
 
     ``sending``: how long a step may take from its last check to its last byte. ``failures``: how many zones
     may fail before it sends no more, None where nobody asked for a limit; ``accepted``: when people accepted
-    those so far, beside the ends of stops. ``service``: the address that it calls; empty where that is not
-    told.
+    those so far, which the end of a pause does not. ``service``: the address that it calls; empty where that
+    is not told.
     """
 
     name: str
