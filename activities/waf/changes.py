@@ -120,7 +120,7 @@ class WafWork(AreaWork):
             await self._refuse_untaken(step)
         if change.step is Step.DELETE_OVERRIDES:
             await refuse_deleting_unasked(self._connections, step)
-            return await delete_overrides(step)
+            return await delete_overrides(self._connections, step)
         # A validation that lands after a commit would leave the zone with rules that only log.
         await fence.refuse_while_one_may_show()
         if change.step is Step.COMMIT:

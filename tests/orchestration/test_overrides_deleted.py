@@ -12,6 +12,7 @@ from temporalio.client import Client
 
 from edgeshift.model.reasons import ReasonCode
 from tests.kit.faults import ASIDE, Stage, staged, zone
+from tests.kit.names import SCALE
 
 pytestmark = pytest.mark.embedded
 
@@ -33,6 +34,28 @@ async def test_three_overrides_are_deleted_with_one_sign_off(
         assert (await stage.finish()).outcomes == {"migrated": 1}
         deleted = ("waf.overrides.delete", "")
         assert await stage.changes("a") == [deleted] * 3 + [("entrypoint.put", "pending")]
+        assert len({one.digest for one in stage.play.signatures}) == 2
+        await stage.check()
+
+
+@pytest.mark.parametrize(("listed", "checked"), [(0.0, 0.35), (0.35, 0.0)])
+async def test_a_deletion_that_shows_late_is_waited_for(
+    listed: float, checked: float, temporal_client: Client, tmp_path: Path
+) -> None:
+    """In the check or in the list: the zone is not blocked for what is gone, and nobody is asked again about
+    overrides whose deletion was signed.
+    """
+    late = {
+        "override_list_late_seconds": listed * SCALE,
+        "override_check_late_seconds": checked * SCALE,
+    }
+    consents = {"delete_uri_overrides": True}
+    a = zone("a", uri_overrides=OVERRIDES)
+    async with staged(temporal_client, tmp_path, a, consents=consents, simulator=late) as stage:
+        assert (await stage.finish()).outcomes == {"migrated": 1}
+        assert await stage.changes("a") == [("waf.overrides.delete", "")] * 3 + [
+            ("entrypoint.put", "pending")
+        ]
         assert len({one.digest for one in stage.play.signatures}) == 2
         await stage.check()
 

@@ -10,6 +10,7 @@ from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET, skip_rule
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import EvidencePolicy, judge
 from edgeshift.areas.waf.losses import Loss, SettingKind
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.plain import plain
 from edgeshift.areas.waf.terraform import DEFAULT_RANGE, EntryPoint
 from edgeshift.model.digests import Body
@@ -39,7 +40,7 @@ BODY: Body = {
 }
 
 
-def event(ray: str, source: str, action: str, path: str) -> dict[str, Any]:
+def event(ray: str, source: str, action: str, path: str, **more: Any) -> dict[str, Any]:
     return {
         "rayName": ray,
         "source": source,
@@ -47,6 +48,7 @@ def event(ray: str, source: str, action: str, path: str) -> dict[str, Any]:
         "ruleId": "rule",
         "rulesetId": MANAGED_RULESET,
         "clientRequestPath": path,
+        **more,
     }
 
 
@@ -93,6 +95,39 @@ def test_what_was_lost_and_what_stops_wrongly_is_to_be_reviewed() -> None:
     assert second.startswith("rule rule stopped 1 request on /cart that the previous WAF let through")
     assert "security events" in aftercare(ZONE, BODY, (), None).review[0]
     assert aftercare(ZONE, BODY, (), None).custom_rules == ()
+
+
+@pytest.mark.parametrize(("mode", "action"), [("shadow", "log"), ("enforce", "block")])
+def test_the_score_rule_is_not_to_be_set_to_log(mode: str, action: str) -> None:
+    """It acts for the whole core ruleset: people are told of the rules that add to the score, of the
+    threshold and of the path instead. Any other rule is overridden with action log.
+    """
+    score = {"ruleId": OWASP_SCORE_RULE, "rulesetId": OWASP_RULESET}
+    name = "949110: Inbound Anomaly Score Exceeded"
+    events = [
+        event("a", "firewallManaged", action, "/save", description=name, **score),
+        event("b", "firewallManaged", action, "/cart"),
+    ]
+    evidence = judge(events, frozenset({MANAGED_RULESET, OWASP_RULESET}), mode, EvidencePolicy())
+    review = aftercare(ZONE, BODY, (), evidence).review
+    (of_score,) = [line for line in review if "/save" in line]
+    (of_other,) = [line for line in review if "/cart" in line]
+    assert of_score.startswith(
+        f"the OWASP score rule ({OWASP_SCORE_RULE}; in events '{name}') stopped 1 request"
+    )
+    assert "override it" not in of_score and "score_threshold" in of_score
+    assert of_score.endswith("with action log, the core ruleset would stop nothing")
+    assert of_other.startswith("rule rule stopped") and of_other.endswith("override it with action log")
+
+
+def test_without_evidence_the_score_rule_is_told_apart_where_it_runs() -> None:
+    """A zone without a window is reviewed by its events, which name the score rule as any other."""
+    apart = [line for line in aftercare(ZONE, BODY, (), None).review if OWASP_SCORE_RULE in line]
+    assert len(apart) == 1 and "score_threshold" in apart[0]
+    parameters = {"id": MANAGED_RULESET}
+    managed = {"action": "execute", "expression": "true", "action_parameters": parameters}
+    alone: Body = {"name": "default", "rules": [managed]}
+    assert not [line for line in aftercare(ZONE, alone, (), None).review if OWASP_SCORE_RULE in line]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from edgeshift.areas.evidence import EvidenceVerdict
+from edgeshift.areas.waf import OWASP_RULESET
 from edgeshift.areas.waf.evidence import (
     Evidence,
     EvidencePolicy,
@@ -11,7 +14,10 @@ from edgeshift.areas.waf.evidence import (
     agreed_rules,
     judge,
 )
+from edgeshift.areas.waf.evidence_again import passes
+from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.areas.waf.evidence_texts import evidence_lines, sample_line
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.requests import read_moment
 from tests.rules.evidence_kit import LENIENT, OURS, counts, new, old, seen
 
@@ -143,6 +149,39 @@ def test_what_agreed_in_the_shadow_window_counts_in_the_one_after_it() -> None:
     )
     failed = judge([*events, new("x", ruleId="agrees")], OURS, "shadow", EvidencePolicy())
     assert agreed_rules(failed) == agreed_rules(found) == frozenset()
+
+
+def test_the_score_rule_agrees_on_no_request_but_that_one() -> None:
+    """It acts on a sum of other rules: what it stopped with the previous WAF on one path in the shadow window
+    says nothing of another request, and evidence by an earlier version that took it for agreement does not
+    pass at the door.
+    """
+    score = {"ruleId": OWASP_SCORE_RULE, "rulesetId": OWASP_RULESET}
+    events = [item for n in range(30) for item in (old(f"a{n}"), new(f"a{n}", **score))]
+    events += [item for n in range(30) for item in (old(f"m{n}"), new(f"m{n}", ruleId="agrees"))]
+    earlier = judge(events, OURS, "shadow", EvidencePolicy())
+    assert earlier.verdict is EvidenceVerdict.PASS and agreed_rules(earlier) == {"agrees"}
+    known = Window(
+        since=read_moment(at(0)),
+        until=read_moment(at(50)),
+        known=agreed_rules(earlier),
+        earlier="e" * 64,
+    )
+    blocked = [new(f"b{n}", "block", clientRequestPath="/checkout", **score) for n in range(50)]
+    agreeing = [new(f"c{n}", "block", ruleId="agrees") for n in range(30)]
+    found = judge([*blocked, *agreeing], OURS, "enforce", EvidencePolicy(), window=known)
+    assert found.verdict is EvidenceVerdict.INCONCLUSIVE and found.cause is EvidenceCause.UNSEEN
+    assert (found.unseen, found.as_before) == (80, 30)
+    assert {item.rule: item.verdict for item in found.findings} == {
+        OWASP_SCORE_RULE: EvidenceVerdict.INCONCLUSIVE,
+        "agrees": EvidenceVerdict.INCONCLUSIVE,
+    }
+    by_then, window = datetime(2026, 3, 2, tzinfo=UTC), timedelta(minutes=50)
+    believed = judge(agreeing, OURS, "enforce", EvidencePolicy(), window=known)
+    assert passes(believed, EvidencePolicy(), window, by_then)
+    before = found.model_copy(update={"verdict": EvidenceVerdict.PASS, "as_before": 80})
+    assert not passes(before, EvidencePolicy(), window, by_then)
+    assert passes(before, EvidencePolicy(false_positives=50), window, by_then)
 
 
 def test_each_rule_and_path_has_a_verdict_of_its_own() -> None:

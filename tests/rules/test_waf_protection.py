@@ -56,6 +56,7 @@ def zone(**more: Any) -> Reading:
 EVERYTHING = skip_rule("*", "off")
 LEVELS = [{"category": level, "enabled": False} for level in PARANOIA_LEVELS]
 SCORE = {"id": OWASP_SCORE_RULE, "enabled": False}
+LOGS = {"id": OWASP_SCORE_RULE, "action": "log"}
 
 
 @pytest.mark.parametrize(
@@ -219,3 +220,42 @@ def test_what_does_not_run_is_said_before_anybody_signs() -> None:
     assert said == "the new configuration does not run the OWASP core ruleset, and Core is on now"
     assert protection_warnings(zone(), body(execute(), execute(OWASP_RULESET))) == ()
     assert was_off(off) and protection_warnings(off, half) == ()
+
+
+@pytest.mark.parametrize(
+    ("package", "overrides", "warned"),
+    [
+        ({"action_mode": "challenge"}, {"rules": [LOGS]}, True),
+        ({}, {"rules": [LOGS]}, True),
+        ({"action_mode": "block"}, {"action": "log"}, True),
+        ({"action_mode": "block"}, {"action": "log", "rules": [{**LOGS, "action": "block"}]}, False),
+        ({"action_mode": "block"}, {"rules": [{**LOGS, "id": "x"}]}, False),
+        ({"action_mode": "simulate"}, {"rules": [LOGS]}, False),
+        ({"action_mode": "block", "sensitivity": "off"}, {"rules": [LOGS]}, False),
+    ],
+)
+def test_a_score_rule_that_only_logs_is_said_before_anybody_signs(
+    package: Json, overrides: Json, warned: bool
+) -> None:
+    """The core ruleset then stops nothing: people are told, unless the previous core stops nothing either."""
+    core = execute(OWASP_RULESET)
+    core["action_parameters"]["overrides"] = overrides
+    told = protection_warnings(zone(packages=[{**CORE, **package}, OWN]), body(execute(), core))
+    assert len(told) == warned
+    if warned:
+        assert told[0] == (
+            f"the OWASP score rule ({OWASP_SCORE_RULE}) only logs in the new configuration: it acts for all"
+            " of the OWASP core ruleset, which then stops nothing, and Core is on now"
+        )
+
+
+def test_an_adjustment_of_the_score_rule_to_log_is_said() -> None:
+    """Whoever wrote it may have meant one rule among many."""
+    score = {"id": OWASP_SCORE_RULE, "action": "block", "score_threshold": 40}
+    core = execute(OWASP_RULESET)
+    core["action_parameters"]["overrides"] = {"rules": [score]}
+    reading = zone(config=body(execute(), core))
+    logs = Adjustment(ruleset=OWASP_RULESET, rule=OWASP_SCORE_RULE, action="log")
+    assert protection_warnings(reading, propose(reading).body) == ()
+    (said,) = protection_warnings(reading, propose(reading, (logs,)).body)
+    assert "stops nothing" in said

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from activities.waf.proposing import deletion_body
 from activities.waf.zone import read_zone
 from edgeshift.messages import ChangeResult, ChangeStatus, Step
 from edgeshift.service_api.caller import Still
-from tests.service.gate_kit import Body, Gate, gate
+from tests.kit import eventually
+from tests.service.gate_kit import Body, Gate, begun, gate
 
 OVERRIDES = [
     {"urls": [f"bank.example/{path}/*"], "groups": {}, "rules": {"100000": "disable"}} for path in "abc"
@@ -25,9 +28,12 @@ NOT_ALLOWED = NOT_THERE.replace("not found", "Unauthorized to access requested r
 
 
 @asynccontextmanager
-async def signed(folder: Path) -> AsyncIterator[tuple[Gate, Body]]:
+async def signed(
+    folder: Path, simulator: Body | None = None, **more: Any
+) -> AsyncIterator[tuple[Gate, Body]]:
     """A gate before a zone with three overrides, and what people sign of them."""
-    async with gate(folder, consents={"delete_uri_overrides": True}) as play:
+    consents = {"delete_uri_overrides": True}
+    async with gate(folder, consents=consents, simulator=simulator, **more) as play:
         await play.control.send("PATCH", f"zones/{play.zone.id}", {"uri_overrides": OVERRIDES})
         yield play, deletion_body(await present(play))
 
@@ -45,9 +51,9 @@ async def refuse(play: Gate, nth: int, status: int, body: str, *, done: bool = F
     await play.control.send("POST", "faults", {**fault, "match": match, "times": 1})
 
 
-async def delete(play: Gate, body: Body) -> ChangeResult:
+async def delete(play: Gate, body: Body, **how: Any) -> ChangeResult:
     """Let the activity delete them."""
-    return await play.change(body, body, step=Step.DELETE_OVERRIDES)
+    return await play.change(body, body, step=Step.DELETE_OVERRIDES, **how)
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3])
@@ -102,3 +108,72 @@ async def test_time_that_runs_out_between_two_leaves_no_proof_either(
         assert result.status is ChangeStatus.UNKNOWN and not result.stands
         assert "1 of 3 URI overrides" in result.reason and "ran out" in result.reason
         assert len(await present(play)) == 2
+
+
+async def readings(play: Gate, call: str) -> int:
+    """How often the zone was read by this call since its overrides were deleted."""
+    journal = await play.control.journal()
+    last = max(at for at, entry in enumerate(journal) if entry["call"] == "waf.overrides.delete")
+    return sum(entry["call"] == call for entry in journal[last:])
+
+
+@pytest.mark.parametrize(("listed", "checked"), [(0, 0), (0, 1.5), (1.5, 0), (0.7, 1.5)])
+async def test_a_deletion_is_over_once_list_and_check_show_it(
+    listed: float, checked: float, tmp_path: Path
+) -> None:
+    """What is read next is the zone as it is by then: neither blocked for what is gone, nor proposed again.
+    Where both show it at once, one look is enough.
+    """
+    late = {"override_list_late_seconds": listed, "override_check_late_seconds": checked}
+    async with signed(tmp_path, late, commit={"poll": "300ms"}) as (play, body):
+        assert (await delete(play, body)).status is ChangeStatus.ANSWERED
+        looks = await readings(play, "waf.overrides.list")
+        assert looks == 1 if listed == checked == 0 else looks > 1
+        client = await play.connections.service(play.start.spec, play.zone)
+        reading = await read_zone(client, play.zone)
+        assert reading.overrides == [] and reading.check["compatible"] is True
+
+
+async def test_overrides_that_are_left_are_reason_enough_for_the_check(tmp_path: Path) -> None:
+    """The second one is refused: of the first, the list is waited for, and the check is not asked."""
+    late = {"override_list_late_seconds": 1.0}
+    async with signed(tmp_path, late, commit={"poll": "300ms"}) as (play, body):
+        await refuse(play, 2, 403, NOT_ALLOWED)
+        assert (await delete(play, body)).status is ChangeStatus.UNKNOWN
+        left = [rule["override"]["id"] for rule in body["rules"][1:]]
+        assert sorted(found["id"] for found in await present(play)) == left
+        assert await readings(play, "waf.check") == 1
+
+
+@pytest.mark.parametrize("fails", ["late", "unread"])
+async def test_a_deletion_that_does_not_show_in_the_steps_time_is_answered_all_the_same(
+    fails: str, tmp_path: Path
+) -> None:
+    """Nor does a reading that goes wrong make another answer of it: nothing is sent twice for that."""
+    late = {"override_check_late_seconds": 600} if fails == "late" else {}
+    async with signed(tmp_path, late, commit={"poll": "300ms"}, request_limit="2s") as (play, body):
+        if fails == "unread":
+            match = {"call": "waf.check"}
+            await play.control.send("POST", "faults", {"kind": "server_error", "match": match})
+        began = play.connections.clock.monotonic()
+        result = await delete(play, body, window=timedelta(seconds=1))
+        assert result.status is ChangeStatus.ANSWERED
+        assert 0.9 < play.connections.clock.monotonic() - began < 10
+
+
+async def test_a_step_that_is_called_off_does_not_look_on(tmp_path: Path) -> None:
+    """Whoever pauses the campaign waits for its outcome, which is known."""
+    async with signed(tmp_path, {"override_check_late_seconds": 600}) as (play, body):
+        message = await play.message(body, body, step=Step.DELETE_OVERRIDES)
+        worker = begun()
+        task = asyncio.create_task(worker.run(play._activities.change, message))
+        await eventually(lambda: looked(play), within=10)
+        worker.cancel()
+        assert (await asyncio.wait_for(task, 5)).status is ChangeStatus.ANSWERED
+        assert (await play.control.get(f"zones/{play.zone.id}"))["settings"]["uri_overrides"] == []
+
+
+async def looked(play: Gate) -> bool:
+    """Whether the check was asked since the last deletion."""
+    journal = [entry["call"] for entry in await play.control.journal()]
+    return journal.count("waf.overrides.delete") == 3 and journal[-1] == "waf.check"

@@ -6,6 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from edgeshift.testbed.simulator.clock import timestamp
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone, PlantedFalsePositive, PlantedGap, Traffic
 from tests.service.simulated import Caller, MovableTime, in_process, log_only
@@ -167,6 +169,28 @@ async def test_the_time_scale_lets_more_happen_in_less_time(tmp_path: Path) -> N
         assert all(
             timestamp(time.now - timedelta(minutes=6)) <= one["at"] < timestamp(time.now) for one in found
         )
+
+
+@pytest.mark.parametrize(("listed", "checked"), [(0, 0), (0, 40), (20, 0), (20, 40)])
+async def test_a_deleted_override_shows_in_reads_for_as_long_as_options_say(
+    listed: int, checked: int, tmp_path: Path
+) -> None:
+    """In the list and in the check, each for its own time."""
+    time = MovableTime()
+    began = time.now
+    late: dict[str, Any] = {
+        "override_list_late_seconds": listed,
+        "override_check_late_seconds": checked,
+    }
+    async with in_process(tmp_path, time=time, **late) as call:
+        (one,) = await call.result("GET", "overridden:/firewall/waf/overrides")
+        await call.result("DELETE", f"overridden:/firewall/waf/overrides/{one['id']}")
+        for passed in (0, 19, 21, 41):
+            time.now = began + timedelta(seconds=passed)
+            found = await call.result("GET", "overridden:/firewall/waf/overrides")
+            check = await call.result("GET", "overridden:/waf_migration/check?phase_two=1")
+            assert found == ([one] if passed < listed else [])
+            assert check["compatible"] is (passed >= checked)
 
 
 async def test_a_large_time_scale_reaches_back_before_a_validation(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from activities.waf.changes import WafWork
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.waf import OWASP_RULESET
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.messages import ZoneAssessment
 from tests.service.gate_kit import Gate, gate
 
@@ -98,3 +100,17 @@ async def test_a_plan_counts_what_would_be_lost(tmp_path: Path) -> None:
     assert compare == [
         "Managed Rules: 2 rule groups off, to compare with the overrides of the new configuration"
     ]
+
+
+@pytest.mark.parametrize(("before", "warned"), [("block", True), ("simulate", False)])
+async def test_a_core_ruleset_that_would_stop_nothing_is_told_in_the_plan(
+    before: str, warned: bool, tmp_path: Path
+) -> None:
+    """An adjustment has the score rule log, which acts for all of it, and the previous core did stop
+    requests.
+    """
+    logs = {"ruleset": OWASP_RULESET, "rule": OWASP_SCORE_RULE, "action": "log"}
+    settings = {"previous_waf": {"owasp": {"sensitivity": "high", "action_mode": before}}}
+    async with gate(tmp_path, settings=settings, adjustments=[logs]) as play:
+        line = await line_of(play)
+    assert any("which then stops nothing" in warning for warning in line.warnings) is warned

@@ -8,9 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
-from edgeshift.areas.waf.evidence_terms import Evidence, Kind
+from edgeshift.areas.waf.evidence_terms import Evidence, Finding, Kind
 from edgeshift.areas.waf.loss_texts import to_do
 from edgeshift.areas.waf.losses import Loss
+from edgeshift.areas.waf.names import NAMES, OWASP_SCORE_RULE, named
+from edgeshift.areas.waf.protection import runs_core
 from edgeshift.areas.waf.terraform import (
     DEFAULT_RANGE,
     EntryPoint,
@@ -29,6 +31,13 @@ from edgeshift.profiles import SPECIFICATION, ServiceProfile
 
 LEAST_OF_A_PATH = 3
 """Characters of a path that must be left when its secret parts are."""
+
+AT_THE_SCORE = (
+    "look in the events for the rules of the OWASP core ruleset that added to the score: turn off those that"
+    " are wrong there, raise score_threshold, or skip the ruleset on that path; the score rule acts on their"
+    " sum: with action log, the core ruleset would stop nothing"
+)
+"""What to do where the score rule stops wanted requests (docs/service.md §2.4)."""
 
 
 class Aftercare(BaseModel):
@@ -71,19 +80,19 @@ def aftercare(
         review += [
             "look at the security events of the new WAF: where a rule stops requests that it should not,"
             " override it with action log",
+            *_of_the_score(body),
             "look for attacks that reach the origin now, and add custom rules for them",
         ]
     else:
         review += [
-            f"rule {item.rule} stopped {counted(item.requests, 'request')} on {item.path}"
-            " that the previous WAF let through: where they are wanted, override it with action log"
+            f"{_rule(item, evidence)} stopped {counted(item.requests, 'request')} on {item.path}"
+            f" that the previous WAF let through: where they are wanted, {_instead(item)}"
             for item in evidence.findings
             if item.kind is Kind.FALSE_POSITIVE
         ]
         review += [
-            f"rule {item.rule} stopped {counted(item.requests, 'request')} on {item.path};"
-            " whether the previous WAF would have was not seen: where they are wanted, override it with"
-            " action log"
+            f"{_rule(item, evidence)} stopped {counted(item.requests, 'request')} on {item.path};"
+            f" whether the previous WAF would have was not seen: where they are wanted, {_instead(item)}"
             for item in evidence.findings
             if item.kind is Kind.UNSEEN
         ]
@@ -113,6 +122,27 @@ def aftercare(
         review=tuple(review),
         losses=losses,
     )
+
+
+def _rule(found: Finding, evidence: Evidence) -> str:
+    """What decided a finding; the score rule with what events call it, by which people look for it."""
+    if found.rule != OWASP_SCORE_RULE:
+        return f"rule {found.rule}"
+    called = evidence.names.get(found.rule)
+    return f"{NAMES[found.rule]} ({found.rule}; in events '{called}')" if called else named(found.rule, NAMES)
+
+
+def _instead(found: Finding) -> str:
+    """What to do about a rule that stops wanted requests."""
+    return AT_THE_SCORE if found.rule == OWASP_SCORE_RULE else "override it with action log"
+
+
+def _of_the_score(body: Body) -> tuple[str, ...]:
+    """The same of the score rule, where no evidence says whether it stops such requests."""
+    if not runs_core(body):
+        return ()
+    rule = named(OWASP_SCORE_RULE, NAMES)
+    return (f"where {rule} stops requests that it should not, {AT_THE_SCORE}",)
 
 
 def _terraform(zone: Zone, body: Body, entry: EntryPoint) -> str:

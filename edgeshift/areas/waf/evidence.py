@@ -28,6 +28,7 @@ from edgeshift.areas.waf.evidence_terms import (
     Kind,
     RuleLine,
 )
+from edgeshift.areas.waf.names import OWASP_SCORE_RULE
 from edgeshift.areas.waf.redacted import redacted_network, redacted_request
 from edgeshift.areas.waf.requests import (
     TERMINATING,
@@ -45,7 +46,8 @@ from edgeshift.model.redacted_path import LONGEST_PATH, redacted_path
 class Window:
     """What is judged beside the events. ``since``, ``until``: requests that began outside are left out, for
     a part of their events may be missing. ``whole``: whether every event could be read. ``known``: rules of
-    the new WAF that stopped nothing in an earlier shadow window but what the previous WAF stopped too.
+    the new WAF that stopped nothing in an earlier shadow window but what the previous WAF stopped too
+    (``agreed_rules``).
     """
 
     since: datetime | None = None
@@ -142,11 +144,16 @@ def judge(
 
 
 def agreed_rules(evidence: Evidence) -> frozenset[str]:
-    """Rules of the new WAF that, in this shadow window, stopped only what the previous WAF stopped too."""
+    """Rules of the new WAF that, in this shadow window, stopped only what the previous WAF stopped too. The
+    score rule is never one: it acts on the sum of other rules (docs/service.md §2.4), so that agreement on
+    one request says nothing of the next.
+    """
     if evidence.mode != "shadow" or evidence.verdict is not EvidenceVerdict.PASS:
         return frozenset()
     return frozenset(
-        line.rule for line in evidence.rules if line.waf == "new" and line.alike and not line.alone
+        line.rule
+        for line in evidence.rules
+        if line.waf == "new" and line.alike and not line.alone and line.rule != OWASP_SCORE_RULE
     )
 
 

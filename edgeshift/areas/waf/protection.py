@@ -19,7 +19,7 @@ from edgeshift.areas.waf.answers import (
     page_rule_effects,
 )
 from edgeshift.areas.waf.body import Effect, effect
-from edgeshift.areas.waf.names import NAMES, OWASP_SCORE_RULE
+from edgeshift.areas.waf.names import NAMES, OWASP_SCORE_RULE, named
 from edgeshift.areas.waf.page_rules import skips_the_rest
 
 PARANOIA_LEVELS = tuple(f"paranoia-level-{level}" for level in range(1, 5))
@@ -108,6 +108,27 @@ def _scores_and_acts(overrides: Mapping[str, Any]) -> bool:
     return acts and (levels or any(on is True for on in set_to.values()))
 
 
+def runs_core(body: Mapping[str, Any]) -> bool:
+    """Whether a body runs the core ruleset, on some requests at least."""
+    return OWASP_RULESET in _running(body)
+
+
+def _core_only_logs(body: Mapping[str, Any]) -> bool:
+    """Whether the core ruleset, which a body runs, stops nothing: its score rule, which alone acts, only
+    logs. The rule's own action counts before that of the ruleset.
+    """
+    actions = set()
+    for rule in objects(body.get("rules")):
+        parameters = _mapping(rule.get("action_parameters"))
+        if rule.get("action") != "execute" or parameters.get("id") != OWASP_RULESET:
+            continue
+        if _does_something(rule, OWASP_RULESET):
+            overrides = _mapping(parameters.get("overrides"))
+            own = [item for item in objects(overrides.get("rules")) if item.get("id") == OWASP_SCORE_RULE]
+            actions.add(next((item["action"] for item in own if item.get("action")), overrides.get("action")))
+    return actions == {"log"}
+
+
 def _says(rule: Mapping[str, Any], expression: str) -> bool:
     return str(rule.get("expression", "")).strip("() ") == expression
 
@@ -141,7 +162,14 @@ def protection_warnings(reading: Reading, body: Mapping[str, Any]) -> tuple[str,
     for package in reading.packages:
         core = package.get("detection_mode") == "anomaly"
         ruleset = OWASP_RULESET if core else MANAGED_RULESET
-        if ruleset not in running and package_runs(reading, package):
-            name = str(package.get("name") or package.get("id"))[:80]
+        if not package_runs(reading, package):
+            continue
+        name = str(package.get("name") or package.get("id"))[:80]
+        if ruleset not in running:
             found.append(f"the new configuration does not run {NAMES[ruleset]}, and {name} is on now")
+        elif core and package.get("action_mode") != "simulate" and _core_only_logs(body):
+            found.append(
+                f"{named(OWASP_SCORE_RULE, NAMES)} only logs in the new configuration: it acts for all of"
+                f" {NAMES[ruleset]}, which then stops nothing, and {name} is on now"
+            )
     return tuple(found)

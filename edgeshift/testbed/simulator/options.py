@@ -237,6 +237,12 @@ class SimulatorOptions(_Options):
         "envelope",
         description="what deleting a URI-based override answers: whole, without success, or no body",
     )
+    override_list_late_seconds: float = Field(
+        0.0, ge=0, description="from the deletion of a URI-based override to the list that lacks it"
+    )
+    override_check_late_seconds: float = Field(
+        0.0, ge=0, description="from the deletion of a URI-based override to the check that counts it no more"
+    )
     config_refs: Literal["empty", "given"] = Field(
         "empty", description="whether each rule of the new configuration has a ref already"
     )

@@ -3,12 +3,12 @@
 import json
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from edgeshift.testbed.simulator import equivalent
-from edgeshift.testbed.simulator.clock import timestamp
+from edgeshift.testbed.simulator.clock import parse_timestamp, timestamp
 from edgeshift.testbed.simulator.database import Database
 from edgeshift.testbed.simulator.fleet_file import FleetZone
 
@@ -24,13 +24,15 @@ class Standing:
     """Where a zone stands: `actual` is what is so, `visible` what reads show (docs/service.md §3.2).
 
     `created` is when the migration record was made, `setting_changed` when the zone's setting `waf` last
-    changed.
+    changed. `deleted` are URI-based overrides that reads may still show, each as (when it was deleted, what
+    it was).
     """
 
     actual: MigrationState
     visible: MigrationState
     created: str
     setting_changed: str | None = None
+    deleted: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
 
 @dataclass
@@ -67,6 +69,10 @@ class ZoneRecord:
                 longest_expression_bytes=equivalent.longest_of(rules),
             )
         return self.known_facts
+
+    def overrides_deleted_after(self, moment: datetime) -> list[dict[str, Any]]:
+        """The URI-based overrides that were deleted after a moment, of those that reads may still show."""
+        return [override for at, override in self.standing.deleted if parse_timestamp(at) > moment]
 
     def waf_statuses(self, state: MigrationState) -> tuple[str, str]:
         """(new, old) WAF status, `enabled` or `disabled`, in a migration state (docs/service.md §2.4)."""

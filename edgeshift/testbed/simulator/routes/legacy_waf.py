@@ -86,8 +86,10 @@ def patch_rule(call: Call) -> Answer:
 
 
 def list_overrides(call: Call) -> Answer:
-    """The URI-based overrides, by which a zone is not eligible."""
+    """The URI-based overrides, by which a zone is not eligible; and those whose deletion does not show."""
     found = [_override(one) for one in call.zone.zone.uri_overrides]
+    late = call.state.clock.lasting(call.options.override_list_late_seconds)
+    found += call.zone.overrides_deleted_after(call.now - late)
     return paged(call, found, least=5, most=100, usual=50)
 
 
@@ -119,6 +121,7 @@ def delete_override(call: Call) -> Answer:
     known = _own_override(call)
     call.zone.zone.uri_overrides.remove(known)
     call.settings_changed()
+    _show_later(call, known)
     match call.options.override_deleted:
         case "result":
             return Answer(200, {"result": {"id": known.id}})
@@ -203,6 +206,14 @@ def _own_override(call: Call) -> UriOverride:
         if override.id == call.params["override_id"]:
             return override
     raise refuse(404, f"could not find WAF override {call.params['override_id'][:64]}", 1002)
+
+
+def _show_later(call: Call, override: UriOverride) -> None:
+    options = call.options
+    late = max(options.override_list_late_seconds, options.override_check_late_seconds)
+    if late:
+        call.zone.standing.deleted.append((timestamp(call.now), _override(override)))
+        call.state.zones.save_standing(call.zone)
 
 
 def _parsed_override(call: Call, identity: str) -> UriOverride:

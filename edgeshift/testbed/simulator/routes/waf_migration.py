@@ -20,6 +20,8 @@ def check(call: Call) -> Answer:
     refuse_unless_supported(record, "check", call.options)
     facts = record.facts()
     compatible = facts.eligible if _phase_two(call) else facts.phase_one_eligible
+    late = call.state.clock.lasting(call.options.override_check_late_seconds)
+    compatible = compatible and not record.overrides_deleted_after(call.now - late)
     state = record.standing.visible
     begun = ("validation", *(MIGRATED if call.options.check_refused == "begun" else ()))
     if call.options.check_refused != "never" and state in begun:
