@@ -164,7 +164,7 @@ async def _results_of(
     own signed start, whatever a message names; or by one of a later start, of the same proposal: a campaign
     that was started again has taken it up. Raises ArchiveError.
     """
-    if record.start is None or not await connections.starts.asked_for():
+    if record.start is None or not connections.starts.needs_signed_starts():
         return spec, lambda result: True
     if (start := await connections.starts.one(spec.name, record.start)) is None:
         raise ArchiveMissing(f"the start {record.start} cannot be read")

@@ -77,6 +77,8 @@ async def repair(
     another archive, where it is closed, gets on, replays as a whole, does not replay from its very beginning,
     or is to be signed and is not; TemporalTrouble, ArchiveError.
     """
+    from edgeshift.authority.roots import asking
+
     subject = Subject(f"workflow {workflow}", absent="`edgeshift alarms` names what is stuck")
     with errors_for_people(subject):
         handle = client.get_workflow_handle(workflow)
@@ -105,7 +107,7 @@ async def repair(
             f"{subject} was not started by edgeshift: what its memo says cannot be read",
             f"`temporal workflow show --workflow-id {workflow}` shows who started it",
         )
-    if pen is None and campaign and roots is not None and roots.signed:
+    if pen is None and campaign and asking(roots) is not None:
         raise Refused(
             f"{subject} is of campaign {campaign}, and nobody signs that it is repaired",
             "name an operator's key: EDGESHIFT_AUTHORITY_KEY",
