@@ -77,12 +77,12 @@ class ZoneStarter:
         self._connections = connections
 
     async def start(
-        self, batch: StartZones, place: int, target: Target, rejected: tuple[str, ...]
+        self, batch: StartZones, position: int, target: Target, rejected: tuple[str, ...]
     ) -> Exclusion | AskingZone | int | None:
         """Start one zone. Its index, where it had been started before. ``rejected``: the digests of its own
         that people rejected.
         """
-        begins = await self._beginning(batch, place, target, rejected)
+        begins = await self._beginning(batch, position, target, rejected)
         # The activity before this one, or a campaign that was reset since, may have started it; and a zone
         # with nothing to do ends at once. So an identifier that was ever used is looked at first.
         reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
@@ -110,21 +110,21 @@ class ZoneStarter:
         return Exclusion(index=index, why=(Reason(code=ReasonCode.EARLIER_ATTEMPT_OPEN),))
 
     async def _beginning(
-        self, batch: StartZones, place: int, target: Target, rejected: tuple[str, ...]
+        self, batch: StartZones, position: int, target: Target, rejected: tuple[str, ...]
     ) -> _Beginning:
         """What a zone is to begin with that nobody has worked on lately."""
-        start, index, rejected = batch.start, batch.indexes[place], rejected[-MOST_REJECTED:]
+        start, index, rejected = batch.start, batch.indexes[position], rejected[-MOST_REJECTED:]
         message = ZoneStart(
             campaign=batch.campaign,
             campaign_run=batch.campaign_run,
             index=index,
-            attempt=batch.attempts[place],
+            attempt=batch.attempts[position],
             target=target,
             area=start.area,
             spec=start.spec,
             policy=start.policy,
             started_by=start.started_by,
-            permit=batch.permits[place],
+            permit=batch.permits[position],
             origin=batch.origin,
             rejected=rejected,
             archive=start.archive,

@@ -23,7 +23,6 @@ from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.documents import EvidenceGathered, Intent, gathered_key, intents_at
 from tests.forgeries.doors import Guarded, guarded
 from tests.kit.stored import put_json
-from tests.service.gate_kit import gate
 
 
 def ago(hours: float) -> datetime:
@@ -160,19 +159,3 @@ async def test_evidence_is_of_its_signed_start_and_not_of_a_run(
         )
         await there.records.create(gathered_key(door.gate.zone, evidence), said)
         assert await gathered_here(there.records, start, evidence, (begun,)) is counts
-
-
-async def test_what_has_to_be_signed_is_what_the_roots_ask_for(tmp_path: Path) -> None:
-    """Without roots, results are needed all the same where the service is on another machine; starts are
-    not.
-    """
-    async with guarded(tmp_path / "roots") as door:
-        there, spec = door.gate.connections, await door.gate.connections.spec(door.gate.start.spec)
-        assert there.results.needs_results(spec) and there.starts.needs_signed_starts()
-        door.least(proof="named")
-        assert not there.results.needs_results(spec) and not there.starts.needs_signed_starts()
-    async with gate(tmp_path / "none") as alone:
-        there, spec = alone.connections, await alone.connections.spec(alone.start.spec)
-        assert not there.results.needs_results(spec) and not there.starts.needs_signed_starts()
-        service = spec.service.model_copy(update={"base_url": "https://api.example.com/client/v4"})
-        assert there.results.needs_results(spec.model_copy(update={"service": service}))
