@@ -16,7 +16,7 @@ from edgeshift.authority import loading
 from edgeshift.authority.editing import NotAdded, RootsEditor
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsError, RootsFiles, load_roots, roots_from
-from edgeshift.authority.roots import Role, asking
+from edgeshift.authority.roots import Role
 from edgeshift.authority.signers import line_of, parsed
 from edgeshift.authority.signing import SigningFailed
 from edgeshift.authority.sshsig import PrivateKey
@@ -386,11 +386,3 @@ def test_a_worker_with_roots_needs_a_key_that_they_know(tmp_path: Path) -> None:
         worker_pen(key, load_roots(ring.roots))
     ring.roots.write_text(ring.roots.read_text() + "policy: {proof: named}\n")
     assert worker_pen(None, load_roots(ring.roots)) is None
-
-
-def test_roots_ask_for_signatures_unless_they_let_names_count(roots: Path) -> None:
-    """Where there are none, nothing is asked for either."""
-    found = load_roots(roots)
-    assert asking(found) is found and asking(None) is None
-    roots.write_text(ROOTS + "policy: {proof: named}\n")
-    assert asking(load_roots(roots)) is None

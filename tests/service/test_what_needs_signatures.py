@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from edgeshift.authority.roots import asking
 from tests.forgeries.doors import guarded
 from tests.service.gate_kit import gate
+
+
+async def test_roots_ask_for_signatures_unless_they_let_names_count(tmp_path: Path) -> None:
+    """Where there are none, nothing is asked for either."""
+    async with guarded(tmp_path) as door:
+        authority = door.gate.connections.authority
+        roots = authority.roots_or_none()
+        assert roots is not None and asking(roots) is roots and asking(None) is None
+        door.least(proof="named")
+        assert asking(authority.roots_or_none()) is None
 
 
 async def test_what_has_to_be_signed_is_what_the_roots_ask_for(tmp_path: Path) -> None:
