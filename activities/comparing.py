@@ -37,7 +37,7 @@ class ComparingActivities:
     async def compare(self, batch: CompareOutcomes) -> ComparedOutcomes:
         """Look for the result of each outcome; read those at the service that have none, and a sample."""
         spec = await self._connections.spec(batch.spec)
-        if not self._connections.results.asked_for(spec):
+        if not self._connections.results.needs_results(spec):
             return ComparedOutcomes(by_word=True)
         return await Comparing(self._connections, self._work, batch).all(signed=True)
 

@@ -91,7 +91,8 @@ class Looks:
 
     async def at(self, batch: DescribeZones, done: int, found: DescribedZones) -> DescribedZones:
         """Look at a batch, from where an earlier attempt had come to, with what it had found."""
-        if batch.ended and not self._connections.results.asked_for(await self._connections.spec(batch.spec)):
+        results = self._connections.results
+        if batch.ended and not results.needs_results(await self._connections.spec(batch.spec)):
             return DescribedZones(by_word=True)
         targets = await self._connections.targets(batch.targets)
         closed, later, hold = list(found.closed), list(found.later), found.hold
@@ -228,7 +229,7 @@ class Looks:
         """
         told, connections = result.outcome, self._connections
         spec, run = await connections.spec(batch.spec), batch.origin or batch.campaign_run
-        if not connections.results.asked_for(spec):
+        if not connections.results.needs_results(spec):
             return _ended_as(index, attempt, result)
         if told in CLAIMS and await on_record(connections, batch.spec, run, target, attempt, told):
             return _ended_as(index, attempt, result)

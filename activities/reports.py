@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from activities.connections import Connections
-from edgeshift.messages import Announce, Prepared, ReportKind, ZoneReport, ZoneStart
+from edgeshift.messages import Announce, ReportKind, Step, ZoneReport, ZoneStart
 from edgeshift.runtime.temporal import is_missing
 
 
@@ -65,19 +65,28 @@ async def _has_closed(handle: WorkflowHandle[Any, Any]) -> bool:
 
 
 def awaiting(
-    start: ZoneStart, prepared: Prepared, *, sequence: int, releases: int | None, joins: bool
+    start: ZoneStart,
+    *,
+    digest: str,
+    fingerprint: str,
+    sequence: int,
+    joins: bool,
+    releases: int | None = None,
 ) -> Announce:
-    """The word that a target waits for the sign-off of this proposal."""
+    """The word of an activity that a target waits for the sign-off of this commit. ``sequence``: that of the
+    activity's message; ``releases``, ``joins``: as in ``ZoneReport``.
+    """
     report = ZoneReport(
         campaign_run=start.campaign_run,
         index=start.index,
         attempt=start.attempt,
-        sequence=sequence,
+        # An attempt that was lost may have said otherwise: the word of the later one counts.
+        sequence=sequence + activity.info().attempt - 1,
         kind=ReportKind.AWAITING,
         releases=releases,
-        step=prepared.step,
-        digest=prepared.digest,
-        fingerprint=prepared.fingerprint,
+        step=Step.COMMIT,
+        digest=digest,
+        fingerprint=fingerprint,
         joins=joins,
     )
     return Announce(campaign=start.campaign, report=report)

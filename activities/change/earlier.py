@@ -15,6 +15,7 @@ from activities.change.intent_records import (
     beside_of,
     closed_as,
     intents_of,
+    is_change,
 )
 from activities.change.own import Own, run_of
 from activities.connections import Connections
@@ -87,9 +88,8 @@ async def has_changed(connections: Connections, zone: Zone, area: Area, own: Own
     """Whether a worker has recorded, of this attempt of the campaign, a commit or the rollback of one, of an
     earlier attempt maybe, that may have taken effect; whatever became of it since.
     """
-    steps = (Step.COMMIT.value, Step.ROLL_BACK.value)
     async for sent in _sent_by(connections, zone, area, own):
-        mine = sent.record.attempt == attempt and sent.record.step in steps
+        mine = sent.record.attempt == attempt and is_change(sent.record)
         if mine and await closed_as(connections, sent.key) in EFFECTIVE:
             return True
     return False
@@ -101,12 +101,11 @@ async def committed_at(
     """When a worker has recorded the last commit of this campaign, in whichever attempt, which is the word of
     whoever had it sent; None where there is none. ``or_undone``: the last rollback of one counts too.
     """
-    steps = (Step.COMMIT.value, *((Step.ROLL_BACK.value,) if or_undone else ()))
     return max(
         [
             sent.record.at
             async for sent in _sent_by(connections, zone, area, own)
-            if sent.record.step in steps
+            if is_change(sent.record) and (or_undone or sent.commits)
         ],
         default=None,
     )

@@ -32,6 +32,7 @@ from activities.change.step_time import StepTime
 from activities.connections import Connections
 from activities.proof.authority import NotLetByRoots, NotSigned, RootsUnreadable
 from activities.proof.listed_targets import Targets
+from edgeshift.authority.roots import asking
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.service_api import ServiceError
@@ -153,8 +154,7 @@ class Fence:
         there = self.connections
 
         async def check(change: Change, spec: CampaignSpec, targets: Targets, now: datetime) -> None:
-            roots = there.authority.roots_or_none()
-            if roots is not None and roots.signed:
+            if asking(there.authority.roots_or_none()) is not None:
                 earlier = await earlier_of(there, change, spec)
                 await there.authority.check_earlier(change, spec, targets, now, earlier)
 

@@ -8,15 +8,20 @@ from enum import Enum, auto
 
 from temporalio import activity
 
-from activities.change.intent_records import HIDDEN, SentBefore, intents_of, is_effective
+from activities.change.intent_records import (
+    HIDDEN,
+    SentBefore,
+    intents_of,
+    is_change,
+    is_effective,
+    latest_first,
+)
 from activities.change.own import Own, own_in, own_of
 from activities.connections import Connections
 from edgeshift.messages import Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome
 
 OWN_COMMIT = "migrated, by a commit of this campaign's that is on record"
-
-_CHANGES = (Step.COMMIT.value, Step.ROLL_BACK.value)
 
 
 async def sign_found(connections: Connections, start: ZoneStart, outcome: ZoneOutcome, *, seen: str) -> None:
@@ -49,13 +54,13 @@ async def whose_is(connections: Connections, zone: Zone, area: Area, own: Own, a
     try:
         async for sent in intents_of(connections, zone, area, forgiving=True):
             sure = sure and sent.proven
-            if sent.proven and sent.record.step in _CHANGES and await is_effective(connections, sent.key):
+            if sent.proven and is_change(sent.record) and await is_effective(connections, sent.key):
                 found.append(sent)
     except HIDDEN:
         return Whose.MAY_BE_OWN
     if any(own.names(sent.record) and sent.record.attempt == attempt for sent in found):
         return Whose.OWN
-    last = max(found, key=lambda sent: (sent.record.at, sent.key), default=None)
+    last = next(iter(latest_first(found)), None)
     # After a rollback, whoever changes it is somebody else.
     if last is not None and last.record.step == Step.COMMIT.value and own.has(last.record):
         return Whose.OWN if own.names(last.record) else Whose.MAY_BE_OWN

@@ -4,14 +4,19 @@ target's workflow ended with, or does not know of.
 
 from __future__ import annotations
 
-from activities.change.intent_records import SentBefore, intents_of, is_effective, is_seen
+from activities.change.intent_records import (
+    SentBefore,
+    intents_of,
+    is_change,
+    is_effective,
+    is_seen,
+    latest_first,
+)
 from activities.change.own import Own, own_of
 from activities.connections import Connections
-from edgeshift.messages import Step, ZoneStart
+from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.documents import Intent
-
-_CHANGES = (Step.COMMIT.value, Step.ROLL_BACK.value)
 
 
 async def may_be_in_force(connections: Connections, zone: Zone, area: Area, own: Own) -> bool:
@@ -24,7 +29,7 @@ async def may_be_in_force(connections: Connections, zone: Zone, area: Area, own:
         if not sent.proven:
             # It may have the place of one: whoever asks reads the service then.
             return True
-        if (own.unread or own.names(sent.record)) and sent.record.step in _CHANGES:
+        if (own.unread or own.names(sent.record)) and is_change(sent.record):
             (commits if sent.commits else backs).append(sent)
     for commit in commits:
         if await is_effective(connections, commit.key) and not await _is_undone(connections, commit, backs):
@@ -56,9 +61,9 @@ async def seen_commit(connections: Connections, start: ZoneStart) -> Intent | No
     found = [
         sent
         async for sent in intents_of(connections, start.target.zone, start.area)
-        if sent.proven and sent.record.step in _CHANGES
+        if sent.proven and is_change(sent.record)
     ]
-    for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
+    for sent in latest_first(found):
         if not await is_effective(connections, sent.key):
             continue
         record = sent.record

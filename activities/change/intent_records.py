@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -61,6 +61,18 @@ class SentBefore:
     def commits(self) -> bool:
         """Whether it may be a commit."""
         return not self.proven or self.record.step == Step.COMMIT.value
+
+
+def is_change(record: Intent) -> bool:
+    """Whether an intent is a commit or the rollback of one: no step that goes before them, and no record that
+    stands for nothing sent.
+    """
+    return record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
+
+
+def latest_first(some: Iterable[SentBefore]) -> list[SentBefore]:
+    """Intents of a target by their times; those of one moment by their names, so that all who ask agree."""
+    return sorted(some, key=lambda one: (one.record.at, one.key), reverse=True)
 
 
 async def intents_of(

@@ -23,7 +23,9 @@ from activities.change.intent_records import (
     dated,
     intents_of,
     is_answered,
+    is_change,
     is_seen,
+    latest_first,
     surely_now,
 )
 from activities.change.intent_records import ClosedAs as ClosedAs
@@ -258,7 +260,7 @@ async def seen_through(connections: Connections, zone: Zone, area: Area, keys: C
             await connections.records.create(beside_of(sent.key, "seen"), Seen())
 
 
-async def never_showed(
+async def record_never_showed(
     connections: Connections, zone: Zone, area: Area, keys: Collection[str], *, answered: bool = False
 ) -> None:
     """Record that nothing came of these commits of the zone, as far as they were not answered: their time is
@@ -292,7 +294,7 @@ async def unproven_last(
     """
     some = intents_of(connections, zone, area, forgiving=forgiving, damaged=forgiving)
     found = [sent async for sent in some]
-    for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
+    for sent in latest_first(found):
         if not sent.proven:
             return sent.key
         if (own is None or own.names(sent.record)) and await is_seen(connections, sent.key):
@@ -318,21 +320,16 @@ async def own_commit(
     was read, where that was not just now; an answer that came since says nothing of what was read.
     """
     read_at = read_at or surely_now(connections)
-    found = sorted(
-        [
-            (sent.record.at, sent.key, sent.record)
-            async for sent in intents_of(connections, zone, area)
-            if sent.proven and sent.record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
-        ],
-        key=lambda one: one[:2],
-    )
-    while found:
-        at, key, last = found.pop()
-        if last.campaign != campaign or await is_seen(connections, key):
+    found = [
+        sent async for sent in intents_of(connections, zone, area) if sent.proven and is_change(sent.record)
+    ]
+    for sent in latest_first(found):
+        last = sent.record
+        if last.campaign != campaign or await is_seen(connections, sent.key):
             return None
-        closed = await closed_as(connections, key)
+        closed = await closed_as(connections, sent.key)
         if last.step == Step.ROLL_BACK.value:
-            if closed is ClosedAs.ANSWERED and read_at >= at + limit:
+            if closed is ClosedAs.ANSWERED and read_at >= last.at + limit:
                 return None
         elif closed in EFFECTIVE:
             return last if last.proposal is not None else None

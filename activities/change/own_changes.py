@@ -15,17 +15,18 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.change import intents
 from activities.change.intent_records import (
     EFFECTIVE,
     ClosedAs,
     SentBefore,
     closed_as,
     intents_of,
+    is_change,
     is_effective,
+    latest_first,
     surely_now,
 )
-from activities.change.intents import as_begun
+from activities.change.intents import as_begun, record_never_showed
 from activities.change.own import own_of
 from activities.change.terms import Terms, Times, terms_of
 from activities.connections import Connections
@@ -121,11 +122,11 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
     if (terms := await terms_of(connections, start)) is None:
         return None
     began = surely_now(connections)
-    found = [sent async for sent in _sent_to(connections, start)]
+    found = [sent async for sent in _all_intents(connections, start)]
     back = answered = False
-    for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
+    for sent in latest_first(found):
         record = sent.record
-        if not sent.proven or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+        if not sent.proven or not is_change(record):
             continue
         if not await is_effective(connections, sent.key):
             continue
@@ -200,7 +201,7 @@ async def never_showed(connections: Connections, start: ZoneStart, own: OwnChang
     is somebody else, and it is not taken up as the campaign's, nor taken back. Raises ArchiveError.
     """
     keys = own.commits & own.mine
-    await intents.never_showed(connections, start.target.zone, start.area, keys, answered=True)
+    await record_never_showed(connections, start.target.zone, start.area, keys, answered=True)
 
 
 async def nothing_showed(connections: Connections, start: ZoneStart) -> bool:
@@ -208,7 +209,7 @@ async def nothing_showed(connections: Connections, start: ZoneStart) -> bool:
     show, and of one at least: what is there is somebody else's. Raises ArchiveError.
     """
     any_sent = False
-    async for sent in _sent_to(connections, start):
+    async for sent in _all_intents(connections, start):
         if not sent.commits or (sent.proven and sent.record.campaign != start.campaign):
             continue
         if not sent.proven or await is_effective(connections, sent.key):
@@ -241,7 +242,7 @@ async def very_own_change(connections: Connections, start: ZoneStart) -> OwnChan
     return last if mine else None
 
 
-def _sent_to(connections: Connections, start: ZoneStart) -> AsyncIterator[SentBefore]:
+def _all_intents(connections: Connections, start: ZoneStart) -> AsyncIterator[SentBefore]:
     """What was sent to the target: nothing that somebody has planted keeps it from being seen through."""
     return intents_of(connections, start.target.zone, start.area, forgiving=True, damaged=True)
 
@@ -297,10 +298,10 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
     now = surely_now(connections)
     bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, ClosedAs | None, Times]]()
     seen, backs = set[str](), list[datetime]()
-    async for sent in _sent_to(connections, start):
+    async for sent in _all_intents(connections, start):
         record = sent.record
         mine = sent.proven and record.campaign == start.campaign and own.has(record)
-        if not mine or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+        if not mine or not is_change(record):
             continue
         seen.add(sent.key)
         if (closed := await closed_as(connections, sent.key)) not in EFFECTIVE:

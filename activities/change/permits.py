@@ -12,7 +12,7 @@ from activities.change.own import run_of
 from activities.connections import Connections
 from activities.proof.authority import NotSigned
 from edgeshift.authority.records import SignedRecords, may_have_results
-from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.roots import Role, Roots, asking
 from edgeshift.authority.starts import campaign_refused, starts_then, target_refused
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.messages import GiveUpPermits, Permit, ZoneStart
@@ -89,7 +89,6 @@ class SignedTargets:
     def _roots(self) -> Roots | NotSigned | None:
         """The roots, where they ask for signatures; why they cannot be read."""
         try:
-            roots = self._connections.authority.roots_or_none()
+            return asking(self._connections.authority.roots_or_none())
         except NotSigned as why:
             return why
-        return roots if roots is not None and roots.signed else None

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from temporalio import activity
 
-from activities.change.intent_records import EFFECTIVE, ClosedAs, beside_of, closed_as, surely_now
+from activities.change.intent_records import EFFECTIVE, ClosedAs, beside_of, closed_as, is_change, surely_now
 from activities.connections import Connections
 from edgeshift.authority.records import statement_at
 from edgeshift.authority.roots import SKEW_AHEAD
@@ -57,7 +57,7 @@ class _Sent:
 
 
 @dataclass(frozen=True)
-class _SentToTarget:
+class _EffectiveChanges:
     """``commits``, ``backs``: of the campaign; ``others``: commits of other campaigns. ``unread``: why there
     may be more, which can be read another time.
     """
@@ -80,7 +80,7 @@ async def settled_before(connections: Connections, start: ZoneStart) -> ResultSt
     """What a worker has signed of the campaign's commits at the target, where all that may be in force are
     settled; else None. A worker's key that was revoked since has told the truth. Raises ArchiveError.
     """
-    spec, sent = await connections.spec(start.spec), await _sent_to(connections, start)
+    spec, sent = await connections.spec(start.spec), await _effective_changes(connections, start)
     last: ResultStatement | None = None
     for one in sent.commits:
         if (result := await _end_of(connections, spec, one, sent, ZoneOutcome.SETTLED)) is None:
@@ -96,7 +96,7 @@ async def is_over(connections: Connections, start: ZoneStart) -> bool:
     was seen to its end, came to nothing or was undone, or another campaign's came after it and has settled.
     Raises ArchiveError.
     """
-    spec, sent = await connections.spec(start.spec), await _sent_to(connections, start)
+    spec, sent = await connections.spec(start.spec), await _effective_changes(connections, start)
     for one in sent.commits:
         end = await _end_of(connections, spec, one, sent, ZoneOutcome.SETTLED)
         if end is None and await _is_open(connections, spec, one, sent):
@@ -106,7 +106,7 @@ async def is_over(connections: Connections, start: ZoneStart) -> bool:
     return True
 
 
-async def _is_open(connections: Connections, spec: CampaignSpec, one: _Sent, sent: _SentToTarget) -> bool:
+async def _is_open(connections: Connections, spec: CampaignSpec, one: _Sent, sent: _EffectiveChanges) -> bool:
     if await _is_replaced(connections, one, sent.others):
         return False
     backs = [back for back in sent.backs if back.is_after(one) and (back.closed or back.seen)]
@@ -141,7 +141,7 @@ async def _is_replaced(connections: Connections, one: _Sent, others: list[_Sent]
 
 
 async def _end_of(
-    connections: Connections, spec: CampaignSpec, one: _Sent, sent: _SentToTarget, outcome: ZoneOutcome
+    connections: Connections, spec: CampaignSpec, one: _Sent, sent: _EffectiveChanges, outcome: ZoneOutcome
 ) -> ResultStatement | None:
     """The result of this outcome that covers it, in whichever run of its signed start; or None."""
     zone = one.key.split("/")[1]
@@ -164,7 +164,7 @@ async def _results_of(
     own signed start, whatever a message names; or by one of a later start, of the same proposal: a campaign
     that was started again has taken it up. Raises ArchiveError.
     """
-    if record.start is None or not await connections.starts.asked_for():
+    if record.start is None or not connections.starts.needs_signed_starts():
         return spec, lambda result: True
     if (start := await connections.starts.one(spec.name, record.start)) is None:
         raise ArchiveMissing(f"the start {record.start} cannot be read")
@@ -197,15 +197,15 @@ async def _covers(connections: Connections, result: ResultStatement, one: _Sent)
     return await stored(statement_at(result.campaign, result.digest)) > await stored(one.key)
 
 
-async def _sent_to(connections: Connections, start: ZoneStart) -> _SentToTarget:
+async def _effective_changes(connections: Connections, start: ZoneStart) -> _EffectiveChanges:
     """What was sent to the target with effect, or may have been; each record counts by itself."""
-    found = _SentToTarget([], [], [], None)
+    found = _EffectiveChanges([], [], [], None)
     unread: ArchiveError | None = None
     async for key, record in connections.records.each(Intent, intents_at(start.target.zone, start.area)):
         if isinstance(record, ArchiveError):
             unread = record
             continue
-        if record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+        if not is_change(record):
             continue
         if (one := await _ended(connections, key, record)) is None:
             continue
@@ -214,7 +214,7 @@ async def _sent_to(connections: Connections, start: ZoneStart) -> _SentToTarget:
             (found.commits if mine else found.others).append(one)
         elif mine:
             found.backs.append(one)
-    return _SentToTarget(found.commits, found.backs, found.others, unread)
+    return _EffectiveChanges(found.commits, found.backs, found.others, unread)
 
 
 async def _ended(connections: Connections, key: str, record: Intent) -> _Sent | None:

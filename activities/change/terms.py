@@ -80,7 +80,7 @@ async def terms_of(connections: Connections, start: ZoneStart) -> Terms | None:
     if campaign_refused(start, spec):
         return None
     begun = await connections.starts.begun(start.spec)
-    if begun is None and await connections.starts.asked_for():
+    if begun is None and connections.starts.needs_signed_starts():
         return None
     return Terms(Times.of(spec), begun)
 

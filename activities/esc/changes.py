@@ -141,7 +141,7 @@ class EscWork(AreaWork):
     async def _is_over(self, step: FencedStep) -> bool:
         start = step.change.start
         # Without roots, in a rehearsal, it rests on what messages say.
-        asked = self._connections.results.asked_for(await self._connections.spec(start.spec))
+        asked = self._connections.results.needs_results(await self._connections.spec(start.spec))
         return asked and await is_over(self._connections, start)
 
     async def _shown(self, step: FencedStep) -> tuple[bool, bool]:

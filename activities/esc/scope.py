@@ -170,12 +170,15 @@ class EscActivities:
         prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
         await record_probed(self._connections, start, evidence, prepared)
         joins = not doubts and start.policy.sign_off.per != "zone"
-        # An attempt that was lost may have said otherwise: the word of the later one counts.
-        sequence = message.sequence + activity.info().attempt - 1
-        told = await told_unless_gone(
-            self._connections,
-            awaiting(start, prepared, sequence=sequence, releases=message.releases, joins=joins),
+        announce = awaiting(
+            start,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            sequence=message.sequence,
+            releases=message.releases,
+            joins=joins,
         )
+        told = await told_unless_gone(self._connections, announce)
         return Probed(prepared=prepared, gathered=gathered.model_copy(update={"told": told}))
 
     def _prober(self, spec: CampaignSpec) -> Prober:

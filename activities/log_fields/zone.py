@@ -14,7 +14,7 @@ from activities.change.intents import (
     close_intents,
     commit_may_show,
     goes_on,
-    never_showed,
+    record_never_showed,
     seen_through,
     shows_within,
 )
@@ -177,7 +177,7 @@ class LogFieldsActivities:
             activity.logger.info("not recorded that it never showed: %s", failure)
             return
         if not still:
-            await never_showed(self._connections, start.target.zone, start.area, own.seen)
+            await record_never_showed(self._connections, start.target.zone, start.area, own.seen)
 
     async def _signed(self, prepared: Prepared) -> dict[str, Any]:
         """The body that was signed. Raises ArchiveError, also where it is none of this area."""

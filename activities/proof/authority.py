@@ -20,7 +20,7 @@ from edgeshift.authority.last_start import last_start_of
 from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
-from edgeshift.authority.roots import Role, Roots, leads_away, policy_by
+from edgeshift.authority.roots import Role, Roots, asking, leads_away, policy_by
 from edgeshift.authority.starts import (
     campaign_refused,
     start_of,
@@ -135,8 +135,7 @@ class Authority:
         """Why a target is not asked with its own secret, or None: where signatures count, it is one of those
         that people signed, by the name that it had there.
         """
-        roots = self._current()
-        if not (roots and roots.signed):
+        if (roots := asking(self._current())) is None:
             return None
         found = start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
         return found if isinstance(found, str) else await self._lists.foreign(start, spec, found, frozen)
@@ -156,10 +155,10 @@ class Authority:
         can be read, and something cannot.
         """
         try:
-            roots = self._current()
+            roots = asking(self._current())
         except NotSigned:
             roots = None
-        if not (roots and roots.signed):
+        if roots is None:
             return None
         spec = await specs(digest)
         found = start_of(spec, digest, await self._records.starts(spec.name), roots, now)
@@ -239,8 +238,8 @@ class Authority:
         start = change.start
         if why := self.refuses_service(spec):
             raise NotLetByRoots(why)
-        roots = self._current()
-        if roots is None or not roots.signed:
+        roots = asking(self._current())
+        if roots is None:
             return
         if why := campaign_refused(start, spec):
             raise NotSigned(why)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 from activities.proof.listed_targets import Targets
 from edgeshift.authority.records import SignedRecords
-from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.roots import Role, Roots, asking
 from edgeshift.authority.starts import campaign_refused, target_refused
 from edgeshift.authority.statements import StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -50,8 +50,7 @@ class BegunTargets:
         """The signed starts of a campaign with this specification, also where the key was revoked since; None
         alone where nobody has to sign any. Raises ArchiveError.
         """
-        roots = self._roots()
-        if roots is None or not roots.signed:
+        if (roots := asking(self._roots())) is None:
             yield None
             return
         for said in await self._records.starts(spec.name):

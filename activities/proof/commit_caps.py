@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 
 from activities.proof.records import SIDE_BY_SIDE, WorkerRecords
-from edgeshift.authority.roots import Roots, RootsFile
+from edgeshift.authority.roots import Roots, RootsFile, asking
 from edgeshift.messages import Change, Step
 from edgeshift.model.fleet import Target
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -80,9 +80,9 @@ class CommitCaps:
         """The cap that lets no such change through for now, else None. ``campaign``: its name; ``sent``: as
         ``take`` has it. Raises ArchiveError.
         """
-        if roots is None or not roots.signed or change.step is not Step.COMMIT:
+        if (asked := asking(roots)) is None or change.step is not Step.COMMIT:
             return None
-        caps = caps_of(roots.file, campaign, change.start.target, change.start.attempt, now)
+        caps = caps_of(asked.file, campaign, change.start.target, change.start.attempt, now)
         before = partial(self._tried_before, change)
         return await self.take(caps, change.permit.name, sent=sent, before=before)
 

@@ -19,7 +19,7 @@ from temporalio import activity
 
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import MOST, Flooded
-from edgeshift.authority.roots import Roots
+from edgeshift.authority.roots import Roots, asking
 from edgeshift.authority.signing import SigningFailed
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.authority.worker_records import refused, sealed, statement_of
@@ -224,10 +224,9 @@ class WorkerRecords:
     def _roots(self) -> Roots | None:
         """The roots, where they ask for signatures. Raises ArchiveUnavailable where they cannot be read."""
         try:
-            roots = self._files.current() if self._files else None
+            return asking(self._files.current() if self._files else None)
         except RootsError as why:
             raise ArchiveUnavailable(f"whose records count is not known: {why}"[:200]) from None
-        return roots if roots is not None and roots.signed else None
 
     def _now(self) -> datetime:
         now = self._clock.now()

@@ -15,6 +15,7 @@ from activities.proof.listed_targets import Targets
 from edgeshift.authority.door import Asked, rejected_by, rejects
 from edgeshift.authority.last_start import last_start_of
 from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.roots import asking
 from edgeshift.authority.starts import campaign_refused, starts_alike, starts_by_file, target_foreign
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement
 from edgeshift.messages import Prepared, ZoneStart
@@ -64,8 +65,8 @@ class SignedRejections:
             return None
 
     async def _of(self, start: ZoneStart, proposed: Prepared) -> Attested | None:
-        roots = self._authority.roots_or_none()
-        if roots is None or not roots.signed or not proposed.fingerprint:
+        roots = asking(self._authority.roots_or_none())
+        if roots is None or not proposed.fingerprint:
             return None
         spec, now = await self._specs(start.spec), self._clock.now()
         if campaign_refused(start, spec):

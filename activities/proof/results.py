@@ -16,7 +16,7 @@ from activities.proof.authority import Authority, NotSigned, Specs
 from activities.proof.begun_targets import BegunTargets
 from activities.proof.listed_targets import Targets
 from edgeshift.authority.records import Flooded, SignedRecords, may_have_results
-from edgeshift.authority.roots import Role, Roots, is_rehearsal
+from edgeshift.authority.roots import Role, Roots, asking, is_rehearsal
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -52,12 +52,14 @@ class Results:
         self._targets = targets
         self._pen = pen
 
-    def asked_for(self, spec: CampaignSpec) -> bool:
-        """Whether an outcome of a campaign counts only with its result: not in a rehearsal without roots,
-        where names count as messages give them.
+    def needs_results(self, spec: CampaignSpec) -> bool:
+        """Whether an outcome of a campaign counts only with its result, as the roots ask. Without roots it
+        does so too, except in a rehearsal on this machine, where names count as messages give them.
+        (``SignedStarts.needs_signed_starts`` differs there.) Raises ArchiveUnavailable where the roots cannot
+        be read.
         """
         roots = self._roots()
-        return not is_rehearsal(spec.service.base_url) if roots is None else roots.signed
+        return not is_rehearsal(spec.service.base_url) if roots is None else asking(roots) is not None
 
     def _roots(self) -> Roots | None:
         try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from activities.proof.authority import Authority, NotSigned, Specs
 from edgeshift.authority.records import SignedRecords
-from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.roots import Role, Roots, asking
 from edgeshift.authority.starts import start_of, starts_then
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -64,8 +64,11 @@ class SignedStarts:
         starts, _ = await self._records.starts_as_far(spec.name)
         return next((said.digest for said in self._meant(spec, spec_digest, starts, roots)), None)
 
-    async def asked_for(self) -> bool:
-        """Whether people have to sign starts; else names count."""
+    def needs_signed_starts(self) -> bool:
+        """Whether people have to sign starts, as the roots ask. Without roots names count, wherever the
+        service is: beyond this machine nothing is sent then. (``Results.needs_results`` differs there.)
+        Raises ArchiveUnavailable where the roots cannot be read.
+        """
         return self._roots() is not None
 
     async def begun(self, spec_digest: str) -> Begun | None:
@@ -118,8 +121,7 @@ class SignedStarts:
     def _roots(self) -> Roots | None:
         """Those that ask for signatures, if any."""
         try:
-            roots = self._authority.roots_or_none()
+            return asking(self._authority.roots_or_none())
         except NotSigned as why:
             # As where the archive does not answer: they can be read a little later.
             raise ArchiveUnavailable(f"whose campaign it is, is not known: {why}"[:200]) from None
-        return roots if roots is not None and roots.signed else None

@@ -13,7 +13,7 @@ from activities.change.intent_records import now_of
 from activities.change.own import own_of, run_of
 from activities.connections import Connections
 from activities.proof.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
-from activities.reports import told_unless_gone
+from activities.reports import awaiting, told_unless_gone
 from activities.stable_read import twice
 from activities.waf.managed_rules import ManagedRules
 from activities.waf.proposing import NOTHING
@@ -23,7 +23,7 @@ from edgeshift.areas.waf.evidence import Evidence, Window, agreed_rules, judge
 from edgeshift.areas.waf.evidence_again import suits
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport, ZoneStart
+from edgeshift.messages import Gathered, GatherEvidence, ZoneStart
 from edgeshift.model.digests import digest
 from edgeshift.service_api import ServiceClient
 from edgeshift.stores.documents import EvidenceGathered, Proposal, gathered_key, get_document, put_document
@@ -109,19 +109,13 @@ class EvidenceActivities:
         await self._connections.records.create(gathered_key(zone, found), said)
         told = True
         if message.announce:
-            report = ZoneReport(
-                campaign_run=start.campaign_run,
-                index=start.index,
-                attempt=start.attempt,
-                # An attempt that was lost may have said otherwise: the word of the later one counts.
-                sequence=message.sequence + activity.info().attempt - 1,
-                kind=ReportKind.AWAITING,
-                step=Step.COMMIT,
+            announce = awaiting(
+                start,
                 digest=message.digest,
                 fingerprint=message.fingerprint,
+                sequence=message.sequence,
                 joins=evidence.verdict is EvidenceVerdict.PASS,
             )
-            announce = Announce(campaign=start.campaign, report=report)
             told = await told_unless_gone(self._connections, announce)
         return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200], told=told)
 

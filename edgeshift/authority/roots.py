@@ -308,9 +308,16 @@ def is_rehearsal(base_url: str) -> bool:
         return False
 
 
+def asking(roots: Roots | None) -> Roots | None:
+    """The roots, where they ask for signatures: they let signatures alone count. None where there are none,
+    and where they let names count, as messages give them (``proof: named``).
+    """
+    return roots if roots is not None and roots.signed else None
+
+
 def policy_by(roots: Roots | None, own: SignOffPolicy) -> SignOffPolicy:
     """A campaign's policy, made no weaker than what is asked for at the door, where signatures count."""
-    return roots.policy_for(own) if roots is not None and roots.signed else own
+    return asked.policy_for(own) if (asked := asking(roots)) is not None else own
 
 
 def leads_away(spec: CampaignSpec, kept: Kept) -> str | None:

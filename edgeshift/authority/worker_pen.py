@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from edgeshift.authority.loading import RootsError
-from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.roots import Role, Roots, asking
 from edgeshift.authority.signing import Signer, SigningFailed, signer_at
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.authority.worker_records import RecordStatement
@@ -40,7 +40,7 @@ def worker_pen(path: Path | None, roots: Roots | None) -> WorkerPen | None:
     """The pen of a worker with these roots; None where it needs none. Raises RootsError where it has none, or
     one that its roots do not know: nobody could tell its words from a stranger's.
     """
-    if roots is None or not roots.signed:
+    if (roots := asking(roots)) is None:
         return None
     if path is None:
         raise RootsError(f"this worker has roots, and no key to sign its results with: {HOW}")

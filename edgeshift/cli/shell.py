@@ -232,12 +232,12 @@ class Shell(Asking):
         are known here would not count them in this role, or let signatures alone count and there is no key.
         ``stops``: for what may be told without one, since a campaign obeys it; whoever does so says that.
         """
-        from edgeshift.authority.roots import Role
+        from edgeshift.authority.roots import Role, asking
         from edgeshift.operations.not_counted import no_key
         from edgeshift.operations.pen import Pen
 
         if (signer := self.signer(by)) is None:
-            if role is not None and not stops and (known := self.roots()) is not None and known.signed:
+            if role is not None and not stops and (known := asking(self.roots())) is not None:
                 raise no_key(known, Role(role))
             return None
 
@@ -291,7 +291,9 @@ class Shell(Asking):
     @property
     def asks_for_keys(self) -> bool:
         """Whether the roots that are known here let signatures alone count."""
-        return self.readable_roots is not None and self.readable_roots.signed
+        from edgeshift.authority.roots import asking
+
+        return asking(self.readable_roots) is not None
 
     async def note_of(self, campaign: str, spec: str | None = None, kept_in: str = "") -> str:
         """What each screen says of a campaign whose start nobody who is known here has signed; else nothing.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from edgeshift.areas import area_of
-from edgeshift.authority.roots import Roots
+from edgeshift.authority.roots import Roots, asking
 from edgeshift.messages import Step, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.operations.recorded import not_recorded, not_recorded_beside
@@ -26,7 +26,7 @@ async def unrecorded(
     A snapshot counts also where its worker's key was revoked since, so that people go on signing meanwhile:
     no step of waf rests on one, and the zone is read again then. Evidence does not, as at the door.
     """
-    if roots is None or not roots.signed:
+    if (roots := asking(roots)) is None:
         return None
     taken = snapshot_key(state.zone, area, state.snapshot)
     if state.snapshot and (why := await not_recorded_beside(archive, taken, roots.forgiving)):

@@ -13,6 +13,7 @@ from temporalio.client import Client
 from activities.comparing import Comparing
 from activities.connections import Connections
 from edgeshift.authority.loading import RootsFiles
+from edgeshift.authority.roots import asking
 from edgeshift.messages import CampaignStart, ComparedOutcomes, CompareOutcomes
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.quota.leases import Quotas
@@ -66,7 +67,7 @@ async def compare_told(
         read=frozenset(one.index for one in told),
     )
     try:
-        signed = files is not None and files.current().signed
+        signed = asking(files.current() if files is not None else None) is not None
         comparing = Comparing(connections, area_work(connections), batch)
         found = await comparing.all(signed=signed)
         return Compared(found, comparing.why)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from edgeshift.authority.last_start import dated_last, superseded_by, to_come
 from edgeshift.authority.last_word import is_meant, last_word
 from edgeshift.authority.records import SignedRecords, as_far_as_read, surely_read
-from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.roots import Role, Roots, asking
 from edgeshift.authority.signing import Signer, SigningFailed
 from edgeshift.authority.statements import (
     MOST_SUBJECTS,
@@ -85,8 +85,8 @@ class Pen:
         role, on zones of these accounts. Without roots here nobody knows; and where those let names count,
         workers do not look at signatures. What is signed elsewhere is looked at when it is handed in.
         """
-        roots, key = self._roots, self._hand.key
-        if roots is None or not roots.signed or key is None:
+        roots, key = asking(self._roots), self._hand.key
+        if roots is None or key is None:
             return
         now = datetime.now(UTC)
         for account in accounts or (None,):
@@ -96,7 +96,7 @@ class Pen:
     @property
     def counts(self) -> bool:
         """Whether it is known here that workers with the same roots go by what this person signs."""
-        return self._roots is not None and self._roots.signed
+        return asking(self._roots) is not None
 
     async def start(
         self, start: CampaignStart, spec: CampaignSpec, *, still: Callable[[], Awaitable[None]] | None = None

@@ -27,7 +27,7 @@ def refuse_unsignable(spec: CampaignSpec, by: str, roots: Roots | None = None, *
     signatures alone count, it needs as many as they ask for, and only their approvers can sign. ``grow``:
     whether everybody becomes one by signing, as in a rehearsal's folder.
     """
-    from edgeshift.authority.roots import policy_by
+    from edgeshift.authority.roots import asking, policy_by
 
     policy = policy_by(roots, spec.sign_off)
     able, unknown = _approvers(spec, None if grow else roots)
@@ -42,7 +42,7 @@ def refuse_unsignable(spec: CampaignSpec, by: str, roots: Roots | None = None, *
     asked = f" by {_named(roots)}" if roots is not None and policy != spec.sign_off else ""
     known = f"; {_said_unknown(unknown, roots)}" if unknown and roots is not None else ""
     hint = "let somebody else start it, list more under sign_off.approvers, or lower sign_off.required"
-    if roots is not None and roots.signed and not grow:
+    if asking(roots) is not None and not grow:
         hint = (
             "`edgeshift keys list` shows who is approver; list such people under sign_off.approvers, or"
             " `edgeshift keys add NAME --key FILE.pub --role approver` gives the role, in the roots"
@@ -68,10 +68,10 @@ def _approvers(spec: CampaignSpec, roots: Roots | None) -> tuple[tuple[str, ...]
     that let signatures alone count. Whoever may approve zones of some accounts alone is no approver of a file
     that names other accounts, by their identifiers, and nothing else.
     """
-    from edgeshift.authority.roots import Role
+    from edgeshift.authority.roots import Role, asking
 
     listed = spec.sign_off.approvers
-    if roots is None or not roots.signed:
+    if (roots := asking(roots)) is None:
         return (tuple({person(name): name for name in listed}.values()) if listed else None), ()
     targets, now = spec.targets, datetime.now(UTC)
     apart = not targets.all and not targets.include and all(map(_IDENTIFIER.fullmatch, targets.accounts))

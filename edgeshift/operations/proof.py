@@ -52,7 +52,7 @@ async def note_of(
     """
     # Imported late: reading signed statements takes the libraries of signatures.
     from edgeshift.authority.records import SignedRecords
-    from edgeshift.authority.roots import Role
+    from edgeshift.authority.roots import Role, asking
     from edgeshift.authority.statements import StartStatement
 
     if isinstance(archive, ArchiveError):
@@ -69,7 +69,7 @@ async def note_of(
         if isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
     ]
     if not found:
-        return UNHEEDED if roots is not None and roots.signed else UNSIGNED
+        return UNHEEDED if asking(roots) is not None else UNSIGNED
     # Whose it was when it was given: the doctor and the door tell what has become of the key since.
     known = roots.forgiving if roots is not None else None
     if known and any(known.refuses(said, Role.STARTER, said.statement.issued) is None for said in found):

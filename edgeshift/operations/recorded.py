@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from edgeshift.authority.roots import Roots
+from edgeshift.authority.roots import Roots, asking
 from edgeshift.authority.worker_records import refused
 from edgeshift.stores.archive import Archive
 
@@ -19,9 +19,8 @@ async def not_recorded(archive: Archive, key: str, roots: Roots | None) -> str |
     data = await archive.get_named(key)
     if data is None:
         return "no worker has recorded it"
-    if roots is None or not roots.signed:
-        return None
-    return refused(key, data, roots, NO_FUTURE)
+    asked = asking(roots)
+    return None if asked is None else refused(key, data, asked, NO_FUTURE)
 
 
 async def not_recorded_beside(archive: Archive, key: str, roots: Roots | None) -> str | None:

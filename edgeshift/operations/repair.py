@@ -73,9 +73,49 @@ async def repair(
     ``workflow``: its identifier. ``archive``: that of its campaign. ``pen``: whoever signs it, before it is
     done; ``roots``: those that are known here, which ask for that; ``say``: is told of the reset, which no
     interceptor of the client sees. A workflow of no campaign, as of a user's rate limit, changes nothing, and
-    nobody signs for it. Raises NotFound; Refused where its campaign has
-    another archive, where it is closed, gets on, replays as a whole, does not replay from its very beginning,
-    or is to be signed and is not; TemporalTrouble, ArchiveError.
+    nobody signs for it.
+
+    Raises NotFound, TemporalTrouble, ArchiveError; Refused where its campaign has another archive, where it
+    is closed, gets on, replays as a whole or from no place on, or where it is to be signed and is not.
+    """
+    from edgeshift.authority.roots import asking
+
+    stuck = await _stuck(client, workflow, archive)
+    campaign, subject = stuck.campaign, stuck.subject
+    if pen is None and campaign and asking(roots) is not None:
+        raise Refused(
+            f"{subject} is of campaign {campaign}, and nobody signs that it is repaired",
+            "name an operator's key: EDGESHIFT_AUTHORITY_KEY",
+        )
+    task, why = await _breaks_after(stuck, replay)
+    found = Repair(workflow, stuck.run, task, len(stuck.history.events), why)
+    if dry_run:
+        return found
+    if pen is not None and campaign:
+        spec = (await campaign_input(client, campaign)).spec
+        signed = await pen.repair(campaign, spec, workflow=workflow, run=stuck.run, task=task, reason=reason)
+        found = replace(found, signed=signed)
+    say(f"reset {workflow}, run {stuck.run}, to event {task}")
+    run = await _reset(client, stuck, task, f"repaired by {by}: {reason}")
+    return replace(found, run=run)
+
+
+@dataclass(frozen=True)
+class _Stuck:
+    """An open workflow whose task fails again and again. ``campaign``: the name of its campaign; empty where
+    it is of none.
+    """
+
+    workflow: str
+    subject: Subject
+    campaign: str
+    run: str
+    history: WorkflowHistory
+
+
+async def _stuck(client: Client, workflow: str, archive: Archive) -> _Stuck:
+    """What is to be repaired. Raises NotFound, TemporalTrouble, ArchiveError; Refused where its campaign has
+    another archive, where it is closed or gets on, and where it is not known whose it is.
     """
     subject = Subject(f"workflow {workflow}", absent="`edgeshift alarms` names what is stuck")
     with errors_for_people(subject):
@@ -105,46 +145,45 @@ async def repair(
             f"{subject} was not started by edgeshift: what its memo says cannot be read",
             f"`temporal workflow show --workflow-id {workflow}` shows who started it",
         )
-    if pen is None and campaign and roots is not None and roots.signed:
-        raise Refused(
-            f"{subject} is of campaign {campaign}, and nobody signs that it is repaired",
-            "name an operator's key: EDGESHIFT_AUTHORITY_KEY",
-        )
-    why = await replay(history)
+    return _Stuck(workflow, subject, campaign, run, history)
+
+
+async def _breaks_after(stuck: _Stuck, replay: Replay) -> tuple[int, str]:
+    """The last task from which the history replays, as ``last_good_task``, and why it does not as a whole.
+    Raises Refused where it does, or does from no task.
+    """
+    why = await replay(stuck.history)
     if why is None:
         raise Refused(
-            f"the history of {subject} replays with this version; its task fails for another reason",
+            f"the history of {stuck.subject} replays with this version; its task fails for another reason",
             "run workers of this version, or see what its last failed task says (`temporal workflow show`)",
         )
-    task = await last_good_task(history, replay)
+    task = await last_good_task(stuck.history, replay)
     if task is None:
         raise Refused(
-            f"the history of {subject} does not replay from its first task on",
+            f"the history of {stuck.subject} does not replay from its first task on",
             "repair it with the version that its workers had; docs/runbook.md says how to end it",
         )
-    found = Repair(workflow, run, task, len(history.events), one_line(why))
-    if dry_run:
-        return found
-    if pen is not None and campaign:
-        spec = (await campaign_input(client, campaign)).spec
-        signed = await pen.repair(campaign, spec, workflow=workflow, run=run, task=task, reason=reason)
-        found = replace(found, signed=signed)
-    say(f"reset {workflow}, run {run}, to event {task}")
-    with errors_for_people(subject):
+    return task, one_line(why)
+
+
+async def _reset(client: Client, stuck: _Stuck, task: int, reason: str) -> str:
+    """Have the engine make this task again; the new run. Raises NotFound, TemporalTrouble, Failed."""
+    with errors_for_people(stuck.subject):
         answer = await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
                 namespace=client.namespace,
-                workflow_execution=WorkflowExecution(workflow_id=workflow, run_id=run),
-                reason=f"repaired by {by}: {reason}"[:LONGEST_REASON],
+                workflow_execution=WorkflowExecution(workflow_id=stuck.workflow, run_id=stuck.run),
+                reason=reason[:LONGEST_REASON],
                 workflow_task_finish_event_id=task,
                 # Whoever repairs it at the same time resets it once.
-                request_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{run}/{task}")),
+                request_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{stuck.run}/{task}")),
             ),
             retry=True,
         )
     if not answer.run_id:
-        raise Failed(f"{subject} was not reset: the server named no new run", "try again")
-    return replace(found, run=answer.run_id)
+        raise Failed(f"{stuck.subject} was not reset: the server named no new run", "try again")
+    return answer.run_id
 
 
 def of_run(history: WorkflowHistory, run: str) -> WorkflowHistory:

@@ -14,14 +14,8 @@ REVERSIBLE = (
         [
             Edit(
                 "activities/esc/scope.py",
-                """        told = await told_unless_gone(
-            self._connections,
-            awaiting(start, prepared, sequence=sequence, releases=message.releases, joins=joins),
-        )
-""",
-                """        del joins, sequence
-        told = True
-""",
+                "        told = await told_unless_gone(self._connections, announce)\n",
+                "        del announce\n        told = True\n",
             ),
             Edit(
                 "workflows/esc.py",

@@ -269,12 +269,12 @@ STEERING = (
         9,
         [
             Edit(
-                "activities/fanout.py",
+                "activities/zone_starter.py",
                 "id_conflict_policy=WorkflowIDConflictPolicy.FAIL,",
                 "id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,",
             ),
             Edit(
-                "activities/fanout.py",
+                "activities/zone_starter.py",
                 "        reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE\n",
                 "        reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE\n",
             ),

@@ -54,7 +54,7 @@ class Start:
         self.zones = ZoneActivities(cast(Connections, connections), {})
         self.told: list[tuple[float, Any]] = []
         self.started: list[int] = []
-        monkeypatch.setattr(self.zones, "_start_one", one)
+        monkeypatch.setattr(self.zones._starter, "start", one)
         monkeypatch.setattr(fanout, "LISTED_AGAIN", 2 * SILENCE)
 
     async def once(self, *details: Any) -> StartedZones:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from activities.change.intents import ClosedAs, close_intent, close_intents, never_showed, seen_through
+from activities.change.intents import ClosedAs, close_intent, close_intents, record_never_showed, seen_through
 from activities.log_fields.rollback_log import RollbackLog
 from activities.proof.records import WorkerRecords
 from edgeshift.areas.log_fields import Version
@@ -74,12 +74,12 @@ async def test_a_commit_that_never_showed_is_no_longer_the_campaigns(kept: Kept,
     """One that was not answered. An answered one has taken effect, whoever undid it."""
     await log.changing_job(JOB)
     await kept.sent(PUT, trail="p-1")
-    await never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
+    await record_never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {PUT})
     assert await log_of(kept).left_in() is None
     other = intent_key(ZONE, Area.LOG_FIELDS, "p-1-rules-2")
     await kept.sent(other, trail="p-1")
     await close_intent(kept.connections, other, ClosedAs.ANSWERED)
-    await never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {other})
+    await record_never_showed(kept.connections, ZONE, Area.LOG_FIELDS, {other})
     assert await log_of(kept).left_in() is not None
 
 
