@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from edgeshift.audit.judging import roots_of
+from edgeshift.audit.proving import prove
 from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.signers import parsed
+from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
@@ -18,7 +23,7 @@ from tests.service.test_audit_used import said_of
 SAME, OTHER = "the same file", "another file"
 
 
-async def begun_again(done: Audited, file: str, since: timedelta) -> None:
+async def begun_again(done: Audited, file: str, since: timedelta, by: str = "olga") -> None:
     """Somebody starts the same targets again, so long after the first commits."""
     (begun,) = [
         said
@@ -30,7 +35,7 @@ async def begun_again(done: Audited, file: str, since: timedelta) -> None:
     spec = await get_document(done.archive, CampaignSpec, start.spec)
     stricter = spec.sign_off.model_copy(update={"required": 3})
     other = await put_document(done.archive, spec.model_copy(update={"sign_off": stricter}))
-    again = start.model_copy(update={**done.about("olga", SENT + since), "spec": other})
+    again = start.model_copy(update={**done.about(by, SENT + since), "spec": other})
     await done.put(again if file == OTHER else again.model_copy(update={"spec": start.spec}))
 
 
@@ -48,6 +53,21 @@ async def test_a_request_under_a_start_of_before_does_not_hold(
     said = said_of(done, await done.export())
     assert ("started the campaign again since" in said) is not holds and bool(said) is not holds
     assert ("by another file" in said) is (file == OTHER and not holds)
+
+
+@pytest.mark.parametrize(("minutes", "holds"), [(-30, False), (30, True)], ids=["before it", "after it"])
+async def test_nor_where_the_key_of_whoever_started_it_again_was_revoked_since(
+    minutes: float, holds: bool, tmp_path: Path
+) -> None:
+    """The start of before does not count again by that."""
+    done = await audited(tmp_path)
+    done.keys["rita"] = PrivateKey.made()
+    await begun_again(done, OTHER, timedelta(minutes=minutes), "rita")
+    roots = roots_of(parsed(done.signers, done.keys["rita"].public.line))
+    proof = prove(io.BytesIO(await done.export()), roots)
+    assert proof.holds is holds
+    superseded = ["rita has started the campaign again since" in one.text for one in proof.findings]
+    assert all(superseded) and any(superseded) is not holds
 
 
 async def test_what_was_agreed_to_anew_holds(tmp_path: Path) -> None:
