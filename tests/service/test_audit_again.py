@@ -13,7 +13,7 @@ from edgeshift.audit.proving import prove
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.signers import parsed
 from edgeshift.authority.sshsig import PrivateKey
-from edgeshift.authority.statements import StartStatement
+from edgeshift.authority.statements import AgainStatement, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.stores.documents import get_document, put_document
@@ -79,6 +79,23 @@ async def test_what_was_agreed_to_anew_holds(tmp_path: Path) -> None:
         await done.put(done.decision(by, start=started.digest, issued=SENT + timedelta(hours=2)))
     await done.send(done.zones[0], "anew", at=SENT + timedelta(hours=3))
     assert not said_of(done, await done.export())
+
+
+@pytest.mark.parametrize("ended", [False, True], ids=["its key serves", "its key had ended"])
+async def test_an_attempt_that_a_key_has_begun_after_its_end_does_not_hold(
+    ended: bool, tmp_path: Path
+) -> None:
+    """By its date it was signed before; the archive took it after."""
+    done = await audited(tmp_path)
+    some, sam = done.zones[0], done.keys["sam"].public.line
+    about = done.about("sam", SENT + timedelta(hours=1))
+    await done.put(AgainStatement(**about, start=done.start, verb="retry", zones=(some.id,)))
+    await done.send(some, "again", attempt=2, at=SENT + timedelta(hours=2))
+    until = f'valid-before="{SENT + timedelta(hours=3):%Y%m%d%H%M%S}Z" ' if ended else ""
+    signers = parsed(done.signers.replace(sam, until + sam))
+    proof = prove(io.BytesIO(await done.export()), roots_of(signers))
+    assert proof.holds is not ended
+    assert ("does not serve for this, or not at that time" in str(proof.findings)) is ended
 
 
 async def test_a_rollback_holds_all_the_same(tmp_path: Path) -> None:
