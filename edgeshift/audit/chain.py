@@ -127,7 +127,8 @@ def _line(number: int, raw: bytes, before: str) -> Line:
     try:
         found = json.loads(raw)
         kind, data = found["kind"], found["data"]
-        if not isinstance(kind, str):
+        # Whatever equals a whole number, such as 4.0, is another line; the seal has nobody's digest after it.
+        if not isinstance(kind, str) or type(found["n"]) is not int:
             raise TypeError
         written = line_of(kind, canonical_bytes(data), found["n"], found["prev"])
     except (ValueError, KeyError, TypeError, RecursionError, NotCanonical):

@@ -16,8 +16,15 @@ from edgeshift.audit.arrays import NoArray, items_of
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.authority.records import statement_at
-from edgeshift.authority.roots import as_of
-from edgeshift.authority.statements import Attested, BadStatement, StartStatement, opened, orders
+from edgeshift.authority.roots import as_of, taken_late
+from edgeshift.authority.statements import (
+    AgainStatement,
+    Attested,
+    BadStatement,
+    StartStatement,
+    opened,
+    orders,
+)
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
 from edgeshift.model.fleet import Target, Zone, campaign_id
@@ -165,7 +172,8 @@ class Collector:
             line = json.loads(data)
             if orders(said.statement):
                 said = said.model_copy(update={"stored": await self._archive.stored_at(key)})
-                if said.stored is not None and as_of(said) != said.statement.issued:
+                late = isinstance(said.statement, AgainStatement) and taken_late(said)
+                if said.stored is not None and (late or as_of(said) != said.statement.issued):
                     line["stored"] = said.stored.isoformat()
             self._spool.add(Kind.SIGNED, f"{0 if first else 1}{name}", line)
 

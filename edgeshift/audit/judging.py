@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
@@ -15,7 +15,7 @@ from edgeshift.authority.last_word import last_word
 from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot, as_of
 from edgeshift.authority.signers import Signers
 from edgeshift.authority.starts import not_meant, start_of, starts_alike, starts_by_file, target_refused
-from edgeshift.authority.statements import Attested, StartStatement, stops
+from edgeshift.authority.statements import Attested, ResultStatement, StartStatement, stops
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Target
@@ -26,6 +26,12 @@ def roots_of(signers: Signers) -> Roots:
     people = {name: PersonRoot(roles=frozenset(Role)) for name in signers.names}
     services = (ServiceRoot(base_url="any", credentials=("any",)),)
     return Roots(RootsFile(signers="signers", people=people, services=services), signers)
+
+
+def is_of_any(starts: Iterable[Attested], result: ResultStatement) -> bool:
+    """Whether a result is about a service and an area in which the campaign was started."""
+    some = (said.statement for said in starts)
+    return any((one.service, one.area) == (result.service, result.area) for one in some)
 
 
 class OneTarget(Sequence[Target]):
@@ -61,7 +67,9 @@ class Request:
 
 @dataclass(frozen=True)
 class CampaignStatements:
-    """What people signed of a campaign, by keys that are known."""
+    """What people signed of a campaign, by keys that are known; of starts also those by keys that were
+    revoked since.
+    """
 
     starts: Sequence[Attested]
     words: Sequence[Attested]

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from edgeshift.audit.chain import Broken, Kind, Line, lines_of
 from edgeshift.audit.earlier import Recorded, earlier_in
 from edgeshift.audit.index import Index
-from edgeshift.audit.judging import CampaignStatements, Request, judged
+from edgeshift.audit.judging import CampaignStatements, Request, is_of_any, judged
 from edgeshift.audit.proof import MOST, Finding, Proof
 from edgeshift.audit.rows import (
     AnswerRow,
@@ -93,6 +93,7 @@ class Verifier:
         self._lists: dict[str, int] = {}
         self._hashes: dict[str, tuple[int, Any]] = {}
         self._starts: list[Attested] = []
+        self._revoked: list[Attested] = []
         self._words: list[Attested] = []
         self._agains: list[Attested] = []
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("sent", "agreed", "told")}
@@ -221,14 +222,17 @@ class Verifier:
         if statement.campaign != self._proof.campaign:
             self._find(f"a statement of another campaign, {statement.campaign[:60]}")
             return
-        roots = self._roots.lasting if stops(statement) else self._roots
+        lasts = stops(statement) or isinstance(statement, StartStatement)
+        roots = self._roots.lasting if lasts else self._roots
         if roots.signers.may_sign(said.key, statement.by, statement.issued):
             self._proof.strangers += 1
             return
         self._people.add(said)
         match statement:
             case StartStatement():
-                self._keep(self._starts, said)
+                # With a key that was revoked since: nothing rests on it, nor on those before it.
+                revoked = said.key.id in self._roots.signers.revoked
+                self._keep(self._revoked if revoked else self._starts, said)
             case WordStatement():
                 self._keep(self._words, said)
             case AgainStatement():
@@ -237,17 +241,13 @@ class Verifier:
                 if self._roots.refuses(said, Role.WORKER, statement.issued) is None:
                     outcome, run = statement.outcome.value, statement.run
                     self._index.add_result(statement.zone, statement.attempt, outcome, run)
-                    if statement.outcome in ENDS and statement.proposal and self._is_of_a_start(statement):
+                    ended = statement.outcome in ENDS and bool(statement.proposal)
+                    if ended and is_of_any(self._starts, statement):
                         self._index.add_ended(statement.zone, run, statement.proposal, statement.issued)
             case DecisionStatement():
                 self._index.add_decision(said, canonical_bytes(row.model_dump(exclude={"stored"})))
             case RepairStatement():
                 pass  # Nothing rests on it.
-
-    def _is_of_a_start(self, result: ResultStatement) -> bool:
-        """Whether it is about a service and an area in which the campaign was started."""
-        starts = (said.statement for said in self._starts)
-        return any((one.service, one.area) == (result.service, result.area) for one in starts)
 
     def _keep(self, some: list[Attested], said: Attested) -> None:
         if len(some) >= MOST_STATEMENTS:
@@ -330,7 +330,7 @@ class Verifier:
     def _agreed(self, request: Request) -> frozenset[str] | str:
         """Who agreed to a request, by the first start on which it rests; or why it rests on none."""
         why = "nobody whose key is known has signed its start"
-        signed = CampaignStatements(self._starts, self._words, self._agains)
+        signed = CampaignStatements([*self._starts, *self._revoked], self._words, self._agains)
         for start in sorted(self._starts, key=lambda said: said.statement.issued, reverse=True):
             statement = start.statement
             assert isinstance(statement, StartStatement)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, as_of, is_after, quorum
+from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, as_of, is_after, quorum, taken_late
 from edgeshift.authority.statements import (
     AgainStatement,
     Attested,
@@ -131,10 +131,13 @@ def begun_again(
 
 def _refuses_again(said: Attested, asked: Asked, roots: Roots, now: datetime) -> str | None:
     """Why whoever begins a target again may not do so, or has not by now; or None. ``said``: also after its
-    time.
+    time. With a key that has ended anybody who has it writes a date of before: it has to have served when the
+    archive took what came late, too.
     """
     by, issued, role = said.statement.by, said.statement.issued, Role.OPERATOR
     if why := roots.refuses_key(said.key, by, role, issued, now):
+        return why
+    if (stored := taken_late(said)) and (why := roots.signers.may_sign(said.key, by, stored)):
         return why
     return roots.refuses(said, role, issued, asked.target.zone.account)
 

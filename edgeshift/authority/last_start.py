@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
+from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, is_after
 from edgeshift.authority.starts import start_of
 from edgeshift.authority.statements import Attested, StartStatement
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -41,17 +41,28 @@ def started_since(start: Attested, starts: Sequence[Attested], roots: Roots, now
 def superseded_by(
     start: Attested, starts: Sequence[Attested], roots: Roots, now: datetime
 ) -> Attested | None:
-    """The last start of the same name that counts, where that came after this one; None where there is none.
-    It may have begun nothing.
+    """The last start of the same name that came after this one, and counts or did when it was signed; None
+    where there is none. It may have begun nothing.
     """
-    mine = start.statement
-    assert isinstance(mine, StartStatement)
     for other in sorted(starts, key=lambda said: said.statement.issued, reverse=True):
-        its = other.statement
-        same = (its.service, its.campaign, its.area) == (mine.service, mine.campaign, mine.area)
-        if isinstance(its, StartStatement) and same and roots.refuses(other, Role.STARTER, now) is None:
-            return other if its.issued > mine.issued else None
+        if _supersedes(other, start, roots, now):
+            return other
     return None
+
+
+def _supersedes(other: Attested, start: Attested, roots: Roots, now: datetime) -> bool:
+    """Whether a start came after another one. It does also after its time, when its key serves no more, and
+    when that was revoked since: else what people agreed to under terms of before would count again. Then by
+    the archive's time as well, so that whoever has stolen such a key ends no start that is signed later.
+    """
+    its, mine = other.statement, start.statement
+    assert isinstance(mine, StartStatement)
+    same = (its.service, its.campaign, its.area) == (mine.service, mine.campaign, mine.area)
+    if not (isinstance(its, StartStatement) and same and its.issued > mine.issued):
+        return False
+    if roots.refuses(other, Role.STARTER, now) is None:
+        return True
+    return its.issued - now <= SKEW_AHEAD and _counted(other, roots.lasting) and is_after(other, start)
 
 
 def dated_last(said: Mapping[str, Any], starts: Sequence[Attested], roots: Roots | None) -> Mapping[str, Any]:
@@ -61,7 +72,8 @@ def dated_last(said: Mapping[str, Any], starts: Sequence[Attested], roots: Roots
     """
     if roots is None:
         return said
-    issued = (one.statement.issued for one in starts if _counted(one, roots))
+    # Whose key was revoked is counted too: workers may not have heard of that yet.
+    issued = (one.statement.issued for one in starts if _counted(one, roots.lasting))
     last = max(issued, default=said["issued"] - SKEW_AHEAD)
     if not said["issued"] <= last < said["issued"] + SKEW_AHEAD:
         return said

@@ -44,6 +44,14 @@ def is_after(later: Attested, said: Attested) -> bool:
     return as_of(later) > counts
 
 
+def taken_late(said: Attested) -> datetime | None:
+    """When the archive took a statement, where that was so long after its date that it may have been signed
+    later; else None.
+    """
+    late = said.stored is not None and said.stored - said.statement.issued > SKEW_AHEAD
+    return said.stored if late else None
+
+
 LOOPBACK = "loopback"
 """Stands for every service on this machine: in the roots of a rehearsal."""
 

@@ -41,6 +41,15 @@ _CURVES: dict[str, tuple[type[ec.EllipticCurve], type[hashes.HashAlgorithm]]] = 
     "nistp384": (ec.SECP384R1, hashes.SHA384),
     "nistp521": (ec.SECP521R1, hashes.SHA512),
 }
+_ORDERS = {
+    256: 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
+    384: 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFC7634D81F4372DDF581A0DB248B0A77AECEC196ACCC52973,
+    521: (1 << 521) - 0x5AE79787C40D069948033FEB708F65A2FC44A36477663B851449048E16EC79BF7,
+}
+"""Of the curves, by their bits: without the key everybody makes another signature of an ECDSA signature, with
+what its second number lacks to this.
+"""
+
 _SK_ED25519, _SK_ECDSA = "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"
 # Each by its whole name: that of a certificate begins with that of its key.
 _PLAIN = ("ssh-ed25519", "ssh-rsa", *(f"ecdsa-sha2-{curve}" for curve in _CURVES))
@@ -120,6 +129,22 @@ class PublicKey:
         assert isinstance(found, ed25519.Ed25519PublicKey | rsa.RSAPublicKey | ec.EllipticCurvePublicKey)
         return found
 
+    def written(self, signature: bytes) -> bytes:
+        """A signature, in the wire format, in the one form that this key's have here: of RSA with its leading
+        zeros, of ECDSA with the lower second number, both as short as they are. Raises BadSignature.
+        """
+        wire = _Wire(signature)
+        algorithm, raw = wire.bytes(), wire.bytes()
+        key = self._hardware()[0] if self.kind in (_SK_ED25519, _SK_ECDSA) else self._plain()
+        if isinstance(key, rsa.RSAPublicKey):
+            raw = _whole_rsa(raw, key)
+        elif isinstance(key, ec.EllipticCurvePublicKey):
+            (one, other), order = _numbers(raw), _ORDERS[key.key_size]
+            if not (0 < one < order and 0 < other < order):
+                raise BadSignature("it has a number that none of its kind has")
+            raw = b"".join(_string(_number(number)) for number in (one, min(other, order - other)))
+        return _string(algorithm) + _string(raw) + wire.rest()
+
     def _hardware(self) -> tuple[ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey, bytes]:
         """The key within, and the application that it is for."""
         try:
@@ -159,8 +184,7 @@ class PublicKey:
             key.verify(raw, signed)
         elif isinstance(key, rsa.RSAPublicKey) and algorithm in ("rsa-sha2-256", "rsa-sha2-512"):
             chosen = hashes.SHA256() if algorithm.endswith("256") else hashes.SHA512()
-            # An agent may leave out leading zeros, as OpenSSH lets it.
-            key.verify(raw.rjust((key.key_size + 7) // 8, b"\0"), signed, padding.PKCS1v15(), chosen)
+            key.verify(_whole_rsa(raw, key), signed, padding.PKCS1v15(), chosen)
         elif isinstance(key, ec.EllipticCurvePublicKey) and algorithm == self.kind:
             key.verify(_ecdsa(raw), signed, ec.ECDSA(_CURVES[self.kind.rpartition("-")[2]][1]()))
         else:
@@ -248,8 +272,19 @@ def armored(blob: bytes) -> str:
 
 
 def rearmored(text: str) -> str:
-    """A signature as its file has it, written in the one way that there is. Raises BadSignature."""
-    return armored(_unarmored(text))
+    """A signature as its file has it, written in one way alone, which nobody can change without the key.
+    Raises BadSignature.
+    """
+    wire = _Wire(_unarmored(text))
+    head = wire.take(len(_MAGIC) + 4)
+    blob, *said = (wire.bytes() for _ in range(4))
+    signature = wire.bytes()
+    wire.end()
+    try:
+        signature = PublicKey.of(blob).written(signature)
+    except BadKey as why:
+        raise BadSignature(f"it is by {why}") from None
+    return armored(head + b"".join(map(_string, (blob, *said, signature))))
 
 
 def _unarmored(text: str) -> bytes:
@@ -271,14 +306,29 @@ def _string(data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + data
 
 
+def _number(number: int) -> bytes:
+    """A positive number in the wire format, without its length."""
+    return number.to_bytes(number.bit_length() // 8 + 1, "big")
+
+
+def _whole_rsa(raw: bytes, key: rsa.RSAPublicKey) -> bytes:
+    """With its leading zeros: an agent may leave them out, as OpenSSH lets it."""
+    return raw.rjust((key.key_size + 7) // 8, b"\0")
+
+
 def _ecdsa(raw: bytes) -> bytes:
-    """An ECDSA signature of the wire format (two numbers) as DER has it."""
+    """An ECDSA signature of the wire format as DER has it."""
+    return encode_dss_signature(*_numbers(raw))
+
+
+def _numbers(raw: bytes) -> tuple[int, int]:
+    """The two numbers of an ECDSA signature of the wire format."""
     wire = _Wire(raw)
     one, other = wire.bytes(), wire.bytes()
     wire.end()
     if any(number[:1] >= b"\x80" for number in (one, other)):
         raise BadSignature("it has a negative number")
-    return encode_dss_signature(int.from_bytes(one, "big"), int.from_bytes(other, "big"))
+    return int.from_bytes(one, "big"), int.from_bytes(other, "big")
 
 
 class _Wire:
@@ -293,6 +343,9 @@ class _Wire:
             raise BadSignature("it is cut off")
         self._at += size
         return self._data[self._at - size : self._at]
+
+    def rest(self) -> bytes:
+        return self.take(len(self._data) - self._at)
 
     def number(self) -> int:
         return int.from_bytes(self.take(4), "big")

@@ -236,8 +236,10 @@ def stops(statement: Statement) -> bool:
 
 
 def orders(statement: Statement) -> bool:
-    """Whether it matters what a statement came before and after: it stops something, or begins it again."""
-    return stops(statement) or isinstance(statement, AgainStatement)
+    """Whether it matters what a statement came before and after: it stops something, or begins it, also
+    again.
+    """
+    return stops(statement) or isinstance(statement, AgainStatement | StartStatement)
 
 
 def sealed(statement: Statement, signature: str) -> bytes:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from edgeshift.authority.editing import RootsEditor
 from edgeshift.messages import Step
 from edgeshift.model.fleet import MOST_ATTEMPTS
 from edgeshift.model.sign_off import Choice
@@ -64,6 +65,20 @@ async def an_approval_under_the_file_of_before(door: Guarded) -> None:
     spec = await door.gate.connections.spec(door.gate.start.spec)
     two = spec.model_copy(update={"sign_off": spec.sign_off.model_copy(update={"required": 2})})
     await door.begin(spec=await put_document(door.archive, two), issued=now - timedelta(hours=1))
+
+
+@alone
+async def an_approval_under_the_file_of_before_whoever_has_left(door: Guarded) -> None:
+    """The same, and the key of whoever started it again was revoked since."""
+    now = datetime.now(UTC)
+    await door.begin(issued=now - timedelta(hours=5))
+    await door.approve(issued=now - timedelta(hours=4))
+    spec = await door.gate.connections.spec(door.gate.start.spec)
+    out = spec.targets.model_copy(update={"exclude": (door.gate.zone.name,)})
+    stored = await put_document(door.archive, spec.model_copy(update={"targets": out}))
+    door.grant("grace", "starter")
+    await door.begin("grace", spec=stored, issued=now - timedelta(hours=1))
+    RootsEditor(door.keyring.roots).revoke("grace")
 
 
 async def _approved_since(door: Guarded) -> None:

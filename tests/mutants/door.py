@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Edit, mutant
 
 DOOR = "edgeshift/authority/door.py"
+LAST_START = "edgeshift/authority/last_start.py"
 LAST_WORD = "edgeshift/authority/last_word.py"
 STARTS = "edgeshift/authority/starts.py"
 RECORDS = "edgeshift/authority/records.py"
@@ -203,6 +204,19 @@ AT_THE_DOOR = (
         7,
         [Edit(LAST_WORD, "return roots.lasting.refuses(", "return roots.refuses(")],
         "aborted-by-a-key-revoked-since",
+    ),
+    mutant(
+        "superseding-forgets-with-the-key",
+        "a start counts again once the key that started the campaign again by another file is revoked",
+        12,
+        [
+            Edit(
+                LAST_START,
+                "_counted(other, roots.lasting) and",
+                "_counted(other, roots) and",
+            )
+        ],
+        "started-again-by-a-key-revoked-since",
     ),
     mutant(
         "damaged-abort-ignored",

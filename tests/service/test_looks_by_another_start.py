@@ -327,16 +327,27 @@ async def test_what_another_has_started_while_somebody_signs_is_not_stopped(tmp_
             await olgas(door).refuse_aborted(name, spec)
 
 
-async def test_a_start_by_another_file_that_does_not_count_any_more_stops_no_retry(tmp_path: Path) -> None:
-    """As at the door: it has expired."""
+@pytest.mark.parametrize("signed", ["expires", "expired as it was signed"])
+async def test_nothing_begins_again_since_another_files_start_also_when_that_has_expired(
+    signed: str, tmp_path: Path
+) -> None:
+    """As at the door. One that never counted is none."""
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(3))
         first = door.start
-        await door.begin(spec=await other_file(door), issued=ago(2), expires=ago(1))
-        await olgas(door).refuse_aborted(door.campaign, door.gate.start.spec)
+        until = ago(1 if signed == "expires" else 2)
+        await door.begin(spec=await other_file(door), issued=ago(2), expires=until)
         door.start = first
         await door.approve(issued=ago(0))
-        assert (await door.commit()).status is ChangeStatus.ANSWERED
+        if signed == "expires":
+            with pytest.raises(
+                Refused, match=r"olga has signed a start of campaign .* by another file since"
+            ):
+                await olgas(door).refuse_aborted(door.campaign, door.gate.start.spec)
+            assert (await door.commit()).unsigned
+        else:
+            await olgas(door).refuse_aborted(door.campaign, door.gate.start.spec)
+            assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
 async def test_who_begins_a_zone_again_may_be_ahead_as_whoever_started_it(tmp_path: Path) -> None:

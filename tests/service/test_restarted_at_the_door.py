@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.statements import WaveSaid
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Plan, Target, Zone
@@ -114,3 +115,22 @@ async def test_a_rejection_of_one_wave_holds_for_it_alone_while_the_waves_are_th
         result = await door.commit()
         assert (result.status is ChangeStatus.ANSWERED) is sent, result
         assert sent or "grace rejected it" in result.reason
+
+
+async def test_a_starter_ends_what_a_revoked_key_has_started_again(tmp_path: Path) -> None:
+    """Nothing is sent under the start of before. The later one is dated further ahead than what is signed
+    after it, as by a thief who means to end that, too.
+    """
+    async with guarded(tmp_path) as door:
+        door.grant("grace", "starter")
+        await door.begin(issued=ago(hours=1))
+        await door.approve(issued=ago(minutes=30))
+        spec = await door.gate.connections.spec(door.gate.start.spec)
+        two = spec.model_copy(update={"sign_off": spec.sign_off.model_copy(update={"required": 2})})
+        await door.begin("grace", spec=await put_document(door.archive, two), issued=ago(minutes=-2))
+        RootsEditor(door.keyring.roots).revoke("grace")
+        refused = await door.commit()
+        assert refused.unsigned and "grace has started the campaign again since" in refused.reason
+        await door.begin(issued=ago(seconds=-1))
+        await door.approve()
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED

@@ -43,7 +43,7 @@ OTHER = zone("other", firewall_rules=[A_RULE])
 """A zone that proposes something else."""
 
 
-async def _begun(stage: Stage, by: str = OPERATOR, **more: Any) -> str:
+async def begun(stage: Stage, by: str = OPERATOR, **more: Any) -> str:
     """Sign a start of the campaign; its digest."""
     play = stage.play
     start = play.start
@@ -58,7 +58,7 @@ async def _begun(stage: Stage, by: str = OPERATOR, **more: Any) -> str:
     return await recorded(play.archive, StartStatement(**{**said, **more}))
 
 
-async def _approved(
+async def approved(
     stage: Stage, state: ZoneState, by: str = APPROVER, signer: FileSigner | None = None, **more: Any
 ) -> None:
     """Record a signed approval of what a zone proposes, or of something else, and tell nobody."""
@@ -92,7 +92,7 @@ async def begun_again(
     await recorded(play.archive, AgainStatement(**{**said, **more}))
 
 
-async def _claimed(stage: Stage, short: str, *names: str) -> str:
+async def claimed(stage: Stage, short: str, *names: str) -> str:
     """Tell a zone in these names that they approve what it proposes; how it ends."""
     handle = stage.play.zone(stage.name(short))
     state = await stage.play.state(stage.name(short))
@@ -105,7 +105,7 @@ async def nothing_signed(world: World) -> Verdict:
     """An approval in an approver's name, with nobody's signature."""
     async with signed_stage(world.client, world.folder, zone("a")) as stage:
         await waits(stage, "a")
-        await _claimed(stage, "a", APPROVER)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, PRO)
 
 
@@ -113,9 +113,9 @@ async def started_by_nobody(world: World) -> Verdict:
     """The start is signed, by somebody who may start nothing."""
     async with signed_stage(world.client, world.folder, zone("a"), begin=False) as stage:
         await stage.play.begin(signs=False)
-        begun = await _begun(stage, "opal", issued=datetime.now(UTC) - EARLIER)
-        await _approved(stage, await waits(stage, "a"), start=begun)
-        await _claimed(stage, "a", APPROVER)
+        digest = await begun(stage, "opal", issued=datetime.now(UTC) - EARLIER)
+        await approved(stage, await waits(stage, "a"), start=digest)
+        await claimed(stage, "a", APPROVER)
         await stage.play.sign_start()
         return await judged(stage, PRO)
 
@@ -135,8 +135,8 @@ async def weaker_policy_in_the_message(world: World) -> Verdict:
             play.start = play.start.model_copy(update={"policy": policy.model_copy(update={"sign_off": one})})
 
         await play.begin(meanwhile=weaken)
-        await _approved(stage, await waits(stage, "a"))
-        await _claimed(stage, "a", APPROVER)
+        await approved(stage, await waits(stage, "a"))
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, PRO)
 
 
@@ -149,7 +149,7 @@ async def evidence_that_did_not_pass(world: World) -> Verdict:
     async with signed_stage(world.client, world.folder, *zones) as stage:
         state = await stage.play.zone_until(stage.name("a"), _was_judged, PATIENCE)
         await stage.play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
-        await _claimed(stage, "a", APPROVER)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, {4, 7})
 
 
@@ -162,7 +162,7 @@ async def probe_with_doubts(world: World) -> Verdict:
     async with esc_stage(world.client, world.folder, *zones, authority=ONE, account=off) as stage:
         state = await stage.play.zone_until(stage.name("a"), _was_judged, PATIENCE)
         await stage.play.sign_by_key((state.fingerprint,), Choice.APPROVE, [APPROVER])
-        await _claimed(stage, "a", APPROVER)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, {3, 4, 7})
 
 
@@ -173,8 +173,8 @@ def _was_judged(state: ZoneState) -> bool:
 async def approver_without_the_role(world: World) -> Verdict:
     """Somebody signs with their own key, who has another role."""
     async with signed_stage(world.client, world.folder, zone("a")) as stage:
-        await _approved(stage, await waits(stage, "a"), "opal")
-        await _claimed(stage, "a", "opal")
+        await approved(stage, await waits(stage, "a"), "opal")
+        await claimed(stage, "a", "opal")
         return await judged(stage, PRO)
 
 
@@ -183,25 +183,25 @@ async def approval_that_has_expired(world: World) -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a")) as stage:
         state = await waits(stage, "a")
         now = datetime.now(UTC)
-        await _approved(stage, state, issued=now - 2 * A_MOMENT, expires=now - A_MOMENT)
-        await _claimed(stage, "a", APPROVER)
+        await approved(stage, state, issued=now - 2 * A_MOMENT, expires=now - A_MOMENT)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, PRO)
 
 
 async def approval_of_an_earlier_start(world: World) -> Verdict:
     """An approval that was signed before the campaign was started anew is used once more."""
     async with signed_stage(world.client, world.folder, zone("a")) as stage:
-        earlier = await _begun(stage, issued=datetime.now(UTC) - EARLIER)
-        await _approved(stage, await waits(stage, "a"), start=earlier)
-        await _claimed(stage, "a", APPROVER)
+        earlier = await begun(stage, issued=datetime.now(UTC) - EARLIER)
+        await approved(stage, await waits(stage, "a"), start=earlier)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, PRO)
 
 
 async def approval_of_another_attempt(world: World) -> Verdict:
     """An approval of what the zone is to propose in a later attempt."""
     async with signed_stage(world.client, world.folder, zone("a")) as stage:
-        await _approved(stage, await waits(stage, "a"), attempt=7)
-        await _claimed(stage, "a", APPROVER)
+        await approved(stage, await waits(stage, "a"), attempt=7)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, PRO)
 
 
@@ -310,8 +310,8 @@ async def approved_by_the_starter(world: World) -> Verdict:
     """Four eyes are asked for; whoever started the campaign may approve others, and signs for this one."""
     roster = FOUR_EYES.with_role(OPERATOR, "approver")
     async with signed_stage(world.client, world.folder, zone("a"), authority=roster) as stage:
-        await _approved(stage, await waits(stage, "a"), OPERATOR)
-        await _claimed(stage, "a", APPROVER)
+        await approved(stage, await waits(stage, "a"), OPERATOR)
+        await claimed(stage, "a", APPROVER)
         return await judged(stage, PRO)
 
 
@@ -321,8 +321,8 @@ async def two_keys_of_one_person(world: World) -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a"), authority=roster) as stage:
         state = await waits(stage, "a")
         for number in (1, 2):
-            await _approved(stage, state, signer=key_of(APPROVER, number))
-        await _claimed(stage, "a", *TWO.approvers)
+            await approved(stage, state, signer=key_of(APPROVER, number))
+        await claimed(stage, "a", *TWO.approvers)
         return await judged(stage, PRO)
 
 
@@ -356,7 +356,7 @@ async def target_that_nobody_signed(world: World) -> Verdict:
         listed, other = play.targets
         short = other.zone.name.removesuffix(f".{stage.tag}.example")
         wave = play.start.waves[0]
-        await _begun(
+        await begun(
             stage,
             issued=datetime.now(UTC) - EARLIER,
             targets=await put_document(play.archive, FrozenTargets((listed,))),
@@ -382,5 +382,5 @@ async def body_that_nobody_signed(world: World) -> Verdict:
         await waits(stage, "ruled")
         await stage.play.sign([state.fingerprint])
         await ends(stage, "plain")
-        await _claimed(stage, "ruled", APPROVER)
+        await claimed(stage, "ruled", APPROVER)
         return await judged(stage, PRO)

@@ -1,25 +1,27 @@
 """Scenes in which what people signed once is to send the same once more, or is taken back: by a stranger's
-workflow, and by a retry that nobody has signed.
+workflow, by a retry that nobody has signed, and under a start of before.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import Again, Answer, Step
+from edgeshift.stores.documents import put_document
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import forged_change, scheduled
 from tests.harness.aimed.areas import esc_as_said
-from tests.harness.aimed.door import OTHER, begun_again
-from tests.harness.aimed.scene import ends, judged, waits
+from tests.harness.aimed.door import OTHER, approved, begun, begun_again, claimed
+from tests.harness.aimed.scene import ends, judged, quiet, waits
 from tests.harness.aimed.waf import PRO
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import esc_stage, esc_zone, signed_stage
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
-from tests.kit import OPERATOR
+from tests.kit import APPROVER, OPERATOR
 from tests.kit.faults import zone
 
 TURNED_OFF = ("esc.set", "always")
@@ -89,4 +91,24 @@ async def _begun_again(world: World, **signed: Any) -> Verdict:
         await ends(stage, "a")
         sent = await stage.changes("a")
         told = [f"an attempt that nobody began has sent {len(sent)} changes"] if sent else []
+        return await judged(stage, PRO, told=told)
+
+
+async def started_again_by_a_key_revoked_since(world: World) -> Verdict:
+    """What was approved is to be sent once the campaign was started again by a file that asks for two people.
+    Whoever did that has left: their key is revoked.
+    """
+    async with signed_stage(world.client, world.folder, zone("a")) as stage:
+        play, two = stage.play, {"required": 2}
+        await approved(stage, await waits(stage, "a"))
+        # People's words are told to the second.
+        await quiet()
+        other = play.spec.model_copy(update={"sign_off": play.spec.sign_off.model_copy(update=two)})
+        await begun(stage, "rita", spec=await put_document(play.archive, other))
+        assert play.keys is not None
+        play.keys.write(replace(play.keys.roster, revoked=(("rita", 1),)))
+        await claimed(stage, "a", APPROVER)
+        sent = await stage.changes("a")
+        await play.sign_start()
+        told = [f"{len(sent)} changes were sent under the start of before"] if sent else []
         return await judged(stage, PRO, told=told)

@@ -71,6 +71,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (used.begun_again_by_nobody, 2),
     (used.begun_again_for_another_start, 2),
     (used.taken_back_by_nobody, 2),
+    (used.started_again_by_a_key_revoked_since, 1),
     (secrets.service_of_a_stranger, 1),
     (results.migrated_by_a_word, 2),
     (results.answered_without_a_call, 2),
