@@ -1,11 +1,13 @@
-"""Whatever anybody may send to a workflow that is not a campaign's zone, it goes on."""
+"""Whatever anybody may send to a campaign, a quota or a hold, it goes on."""
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +17,10 @@ from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 from temporalio.worker import Worker
 
-from edgeshift.messages import Hold, LeaseRequest, QuotaStart
+from edgeshift.messages import Hold, LeaseRequest, QuotaStart, ReportKind, ZonePhase, ZoneReport
 from edgeshift.rate_limit.slots import Lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
+from tests.kit import fleet_of, scene
 from worker.wiring import sandbox
 from workflows.account_lock import ZoneHold
 from workflows.quota import Quota
@@ -92,3 +95,35 @@ async def test_a_quota_goes_on_whatever_it_is_asked(temporal_client: Client) -> 
                 await handle.signal(name, arg)
         found = await handle.execute_update("lease", LEASE, result_type=Lease, rpc_timeout=SOON)
         assert found.holds == () and found.again_in < 100
+
+
+async def test_a_campaign_goes_on_whatever_number_a_word_has_that_says_again_what_is_known(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A number that no zone counts from, before sweeps and after them, of the fingerprint that waits and of
+    another: the zone is signed, and the campaign comes to its end.
+    """
+    fleet = fleet_of({"name": "a.example", "plan": "pro"})
+    async with scene(temporal_client, tmp_path, fleet) as play:
+        state = await play.zone_until("a.example", lambda seen: seen.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.until(lambda seen: bool(seen.waiting))
+        said = ZoneReport(
+            campaign_run=(await play.campaign.describe()).run_id or "",
+            index=0,
+            attempt=1,
+            sequence=-1,
+            kind=ReportKind.AWAITING,
+            step=state.step,
+            digest=state.digest,
+            fingerprint=state.fingerprint,
+            again="x",
+        )
+        for _ in range(30):
+            for odd in ({}, {"sequence": -(2**53)}, {"fingerprint": "f" * 64, "again": ""}):
+                await play.campaign.signal("zone_report", said.model_copy(update=odd))
+            await asyncio.sleep(0.1)
+        async with asyncio.timeout(60):
+            assert (await play.ask("pause")).text and (await play.ask("resume")).text
+            await play.sign([state.fingerprint])
+            assert (await play.result()).outcomes == {"migrated": 1}
+        await play.check_rules(absent={3, 4})
