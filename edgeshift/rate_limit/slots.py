@@ -178,6 +178,8 @@ def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
 
     Where the terms change, slots that are out stay out, so handing out begins again after the last of them.
     Whatever somebody asks by, after ``longest_stop`` without them others have slots by their own.
+
+    Raises ValueError or ArithmeticError for terms that cannot be reckoned with, before they count for others.
     """
     now = max(now, book.now)
     if terms == book.terms:
@@ -187,6 +189,8 @@ def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
     stricter = terms.rate < book.terms.rate
     if not stricter and now < book.asked + quiet:
         return book
+    if not _Grid(terms).is_numbered:
+        raise ValueError("a window or a block is shorter than a microsecond")
     grid = _Grid(book.terms)
     open_until = max((grid.start(item.index + 1) for item in book.blocks), default=now)
     # A book that was kept before it said when somebody asked: just now, since its slots are out all the same.
@@ -208,6 +212,11 @@ class _Grid:
         self.interval = terms.window / self._normal
         self.urgent_interval = terms.window / self._urgent
         self.horizon = max(self.length / 4, self.urgent_interval)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether windows and blocks last a microsecond at least, as their numbers need it."""
+        return bool(self._window and self._block)
 
     def block_at(self, now: float) -> int:
         return math.floor(now * _MICRO) // self._block

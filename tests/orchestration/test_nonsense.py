@@ -20,7 +20,7 @@ from temporalio.worker import Worker
 from edgeshift.messages import Hold, LeaseRequest, QuotaStart, ReportKind, ZonePhase, ZoneReport
 from edgeshift.rate_limit.slots import Lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
-from tests.kit import fleet_of, scene
+from tests.kit import eventually, fleet_of, scene
 from worker.wiring import sandbox
 from workflows.account_lock import ZoneHold
 from workflows.quota import Quota
@@ -73,7 +73,9 @@ async def test_a_hold_is_let_go_of_whatever_comes_with_the_word(
 
 
 LEASE = LeaseRequest(holder="h", want=1, lane=Lane.NORMAL, terms=TERMS)
-ODD_TERMS = '{"holder": "h", "want": 1, "lane": "normal", "terms": {"limit": 1200, "window": %s}}'
+ODD_TERMS = (
+    '{"holder": "h", "want": 1, "lane": "normal", "terms": {"limit": 1200, "window": %s, "urgent": %s}}'
+)
 ODD_HOLD = '{"hold": {"trouble": "outage", "said": "x", "since": "0001-01-01T00:00:00"}}'
 
 
@@ -81,7 +83,8 @@ async def test_a_quota_goes_on_whatever_it_is_asked(temporal_client: Client) -> 
     """Null, too few and too many arguments, numbers that nobody can reckon with, times of no place."""
     async with running(temporal_client, "Quota", QuotaStart(user="u", terms=TERMS)) as handle:
         few: tuple[Sequence[object], ...] = ([], [None], ["x"], [{}, {}])
-        terms = [raw(ODD_TERMS % window) for window in ("1e-300", "1e999", "NaN", "-1")]
+        terms = [raw(ODD_TERMS % (window, "0.125")) for window in ("1e-300", "1e-7", "1e999", "NaN", "-1")]
+        terms += [raw(ODD_TERMS % ("300", urgent)) for urgent in ("0", "1", "-1e-300", "1e999", "NaN")]
         odd: list[tuple[str, Sequence[object]]] = [
             *(("lease", args) for args in few),
             *(("probe", args) for args in few),
@@ -95,6 +98,30 @@ async def test_a_quota_goes_on_whatever_it_is_asked(temporal_client: Client) -> 
                 await handle.signal(name, arg)
         found = await handle.execute_update("lease", LEASE, result_type=Lease, rpc_timeout=SOON)
         assert found.holds == () and found.again_in < 100
+
+
+async def test_a_quota_goes_on_where_somebody_asks_for_nearly_all_slots_to_be_urgent(
+    temporal_client: Client,
+) -> None:
+    """Such terms count for everybody, since they are stricter, and are taken while slots of others are out:
+    both lanes have slots by them.
+    """
+    short = PaceTerms(limit=1200, window=300, block=0.5)
+    async with running(temporal_client, "Quota", QuotaStart(user="u", terms=short)) as handle:
+
+        async def lease(request: object) -> Lease:
+            found: Lease = await handle.execute_update("lease", request, result_type=Lease, rpc_timeout=SOON)
+            return found
+
+        ours = [LEASE.model_copy(update={"lane": lane, "terms": short}) for lane in Lane]
+        assert (await lease(ours[0])).count
+        assert not (await lease(raw(ODD_TERMS % ("400", "0.9999")))).count
+        for one in ours:
+
+            async def has_slots(one: LeaseRequest = one) -> bool:
+                return (await lease(one)).count > 0
+
+            await eventually(has_slots, 15, f"{one.lane} slots")
 
 
 async def test_a_campaign_goes_on_whatever_number_a_word_has_that_says_again_what_is_known(
