@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from edgeshift.rate_limit.slots import Lease
 from edgeshift.rate_limit.terms import Lane, PaceTerms
 from tests.kit import eventually, fleet_of, scene
 from worker.wiring import sandbox
+from workflows import account_lock
 from workflows.account_lock import ZoneHold
 from workflows.quota import Quota
 
@@ -43,17 +44,24 @@ async def holder_is_there(hold: Hold) -> bool:
 
 
 @asynccontextmanager
-async def running(client: Client, name: str, start: object) -> AsyncIterator[WorkflowHandle[Any, Any]]:
-    """One workflow, on a task queue of its own."""
+async def running(
+    client: Client,
+    name: str,
+    start: object,
+    *,
+    looks: Callable[[Hold], Awaitable[bool]] = holder_is_there,
+    task_timeout: timedelta | None = None,
+) -> AsyncIterator[WorkflowHandle[Any, Any]]:
+    """One workflow, on a task queue of its own. ``looks``: how a hold finds out that its holder is there."""
     tag = f"nonsense-{uuid.uuid4().hex[:8]}"
     async with Worker(
         client,
         task_queue=tag,
         workflows=[Quota, ZoneHold],
-        activities=[holder_is_there],
+        activities=[looks],
         workflow_runner=sandbox(),
     ):
-        handle = await client.start_workflow(name, start, id=tag, task_queue=tag)
+        handle = await client.start_workflow(name, start, id=tag, task_queue=tag, task_timeout=task_timeout)
         yield handle
         if name == "Quota":
             await handle.terminate(reason="the test is over")
@@ -69,6 +77,32 @@ async def test_a_hold_is_let_go_of_whatever_comes_with_the_word(
     )
     async with running(temporal_client, "ZoneHold", hold) as handle:
         await handle.signal("release", args=args)
+        await handle.result(rpc_timeout=SOON)
+
+
+async def test_a_hold_is_let_go_of_by_a_word_that_comes_while_its_run_looks_for_the_last_time(
+    temporal_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look takes longer than a workflow task, and finds the holder: the next run would not know of the
+    word.
+    """
+    monkeypatch.setattr(account_lock, "MOST_LOOKS", 1)
+    words = [1]
+
+    @activity.defn(name="holder_is_there")
+    async def lets_go_meanwhile(hold: Hold) -> bool:
+        if words:
+            words.pop()
+            await temporal_client.get_workflow_handle(activity.info().workflow_id or "").signal("release")
+            await asyncio.sleep(3)
+        return True
+
+    hold = Hold(
+        zone_id="1" * 32, holder=f"account/{'2' * 32}/esc", campaign="c", look_every=timedelta(seconds=1)
+    )
+    async with running(
+        temporal_client, "ZoneHold", hold, looks=lets_go_meanwhile, task_timeout=timedelta(seconds=1)
+    ) as handle:
         await handle.result(rpc_timeout=SOON)
 
 
