@@ -43,6 +43,9 @@ class ZoneHold:
                 if still_there:
                     continue
             return
+        if self._released:
+            # It came during the last look: the next run would not know.
+            return
         workflow.continue_as_new(hold)
 
     @workflow.signal

@@ -42,6 +42,9 @@ USED_CODES = frozenset({ReasonCode.SIGN_OFF_NOT_COUNTED})
 RUN = 12
 """Characters that are kept of a run's identifier, or of a fingerprint, where either is only compared."""
 
+FIRST_WORD = 1
+"""The least number of a target's word. One with a number below is nobody's."""
+
 ROUND = 65_536
 """Ticks that waiting times are told in, before they begin again."""
 
@@ -54,7 +57,7 @@ class ZoneReports(Attempts):
         count, but what they say of a permit does: a settled permit is settled.
         """
         index = report.index
-        if not 0 <= index < self.count:
+        if not 0 <= index < self.count or report.sequence < FIRST_WORD:
             return False
         settled = report.releases is not None and self.release(report.releases, index)
         if report.attempt > self.attempts[index]:
@@ -153,7 +156,8 @@ class ZoneReports(Attempts):
         ):
             return False
         if is_said(report, self.said_by(index)):
-            self.sequences[index] = min(self.sequences[index], report.sequence)
+            # Never below 0: a number that the array does not take would fail the workflow task, for good.
+            self.sequences[index] = max(0, min(self.sequences[index], report.sequence))
             return False
         if self.places[index] == TargetState.STOPPING:
             # It did not end by what it was told.
@@ -164,7 +168,7 @@ class ZoneReports(Attempts):
     def hear_again(self, report: ZoneReport, now: datetime) -> bool:
         """Take in what a target says again, since it was asked to; whether it changed anything."""
         index = report.index
-        if not 0 <= index < self.count:
+        if not 0 <= index < self.count or report.sequence < FIRST_WORD:
             return False
         settled = report.releases is not None and self.release(report.releases, index)
         if report.attempt > self.attempts[index]:

@@ -111,7 +111,7 @@ def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tup
     the holder's share, then what others left, then urgent slots that are about to pass unused. Shares are
     equal; what is left or lent goes to whoever asks first.
     """
-    book = book.model_copy(deep=True)
+    book = _set_right(book, now).model_copy(deep=True)
     book.now = now = max(now, book.now)
     found = _leased(book, now, holder, lane, min(max(1, want), MOST_SLOTS))
     return book, found.model_copy(update={"at": now, "late": book.terms.late})
@@ -142,6 +142,7 @@ def block(book: SlotBook, now: float, seconds: float) -> SlotBook:
     """The state after the service has refused every call for ``seconds`` from ``now`` on. It never shortens a
     block.
     """
+    book = _set_right(book, now)
     until = max(book.blocked_until, now + min(max(0.0, seconds), longest_stop(book.terms)))
     return book.model_copy(update={"blocked_until": until, "now": max(now, book.now)})
 
@@ -161,14 +162,36 @@ def begun_again(terms: PaceTerms, now: float) -> SlotBook:
 
 
 def bounded(book: SlotBook, now: float) -> SlotBook:
-    """The state as an earlier run has left it, or as somebody has made it up: no later than now, and stopped
-    no longer than by a word of now.
+    """The state as an earlier run has left it, or as somebody has made it up: no later than now, but for what
+    clocks differ and a block, and stopped no longer than by a word of now.
     """
+    book = _set_right(book, now)
     latest = now + longest_stop(book.terms)
     stops = {"blocked_until": min(book.blocked_until, latest), "opens_at": min(book.opens_at, latest)}
-    blocks = [item for item in book.blocks if item.index <= _Grid(book.terms).block_at(now) + 1]
-    earlier = {"now": min(book.now, now), "asked": min(book.asked, now)}
-    return book.model_copy(update={**earlier, **stops, "blocks": blocks})
+    last = _Grid(book.terms).block_at(max(now, book.now)) + 1
+    blocks = [item for item in book.blocks if item.index <= last]
+    return book.model_copy(update={**stops, "asked": min(book.asked, now), "blocks": blocks})
+
+
+def _set_right(book: SlotBook, now: float) -> SlotBook:
+    """The state for ``now``, where the time that it was told last was ahead of that. By up to a block, and
+    what clocks differ by, its time stands still. By more it was wrong, and nobody is to wait until it comes:
+    the seconds that were left, of a block of every call or until handing out begins, count from now. Slots
+    that are out stand on the grid of that other time, so handing out begins after them, and an interval
+    later.
+    """
+    grid = _Grid(book.terms)
+    if not book.now - now > grid.length + CLOCKS_APART:
+        return book
+    out = grid.length * (1 + LEAD) + CLOCKS_APART + max(grid.interval, grid.urgent_interval)
+    longest = longest_stop(book.terms)
+    return SlotBook(
+        terms=book.terms,
+        now=now,
+        asked=min(book.asked, now),
+        blocked_until=now + min(max(0.0, book.blocked_until - book.now), longest),
+        opens_at=now + min(max(out, book.opens_at - book.now), longest),
+    )
 
 
 def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
@@ -178,15 +201,20 @@ def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
 
     Where the terms change, slots that are out stay out, so handing out begins again after the last of them.
     Whatever somebody asks by, after ``longest_stop`` without them others have slots by their own.
+
+    Raises ValueError or ArithmeticError for terms that cannot be reckoned with, before they count for others.
     """
+    book = _set_right(book, now)
     now = max(now, book.now)
     if terms == book.terms:
-        return book.model_copy(update={"asked": now})
+        return book.model_copy(update={"now": now, "asked": now})
     longest = longest_stop(terms)
     quiet = min(max(book.terms.window, 2 * book.terms.block_length), longest / 2)
     stricter = terms.rate < book.terms.rate
     if not stricter and now < book.asked + quiet:
         return book
+    if not _Grid(terms).is_numbered:
+        raise ValueError("a window or a block is shorter than a microsecond")
     grid = _Grid(book.terms)
     open_until = max((grid.start(item.index + 1) for item in book.blocks), default=now)
     # A book that was kept before it said when somebody asked: just now, since its slots are out all the same.
@@ -208,6 +236,11 @@ class _Grid:
         self.interval = terms.window / self._normal
         self.urgent_interval = terms.window / self._urgent
         self.horizon = max(self.length / 4, self.urgent_interval)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether windows and blocks last a microsecond at least, as their numbers need it."""
+        return bool(self._window and self._block)
 
     def block_at(self, now: float) -> int:
         return math.floor(now * _MICRO) // self._block

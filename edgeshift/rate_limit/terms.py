@@ -67,11 +67,11 @@ class PaceTerms(BaseModel):
 
     @property
     def urgent_budget(self) -> int:
-        """The urgent lane's part of ``budget``, at least one slot."""
+        """The urgent lane's part of ``budget``: at least one slot, and at least one less than there are."""
         return self._urgent_of(self.budget)
 
     def _urgent_of(self, budget: int) -> int:
-        return max(1, round(budget * self.urgent))
+        return max(1, min(budget - 1, round(budget * self.urgent)))
 
     @property
     def rate(self) -> float:

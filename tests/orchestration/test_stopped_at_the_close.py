@@ -12,8 +12,11 @@ from temporalio.client import Client, WorkflowExecutionStatus
 
 from edgeshift.authority.records import SignedRecords
 from edgeshift.messages import Answer
+from edgeshift.model.sign_off import Choice
+from edgeshift.operations.again import begin_again
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.steering import abort, pause
+from edgeshift.testbed.invariants.seen import Word
 from tests.kit import OPERATOR
 from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import Stage, staged, zone
@@ -81,3 +84,44 @@ async def test_a_zone_that_begins_again_at_the_close_is_seen_to_its_end(
             assert (await play.result()).outcomes == {"migrated": 1, "blocked": 1}
             assert (await play.state(stage.name("b"))).attempt == 2
             await replayer().replay_workflow(await play.campaign.fetch_history())
+
+
+@pytest.mark.parametrize(("verb", "place"), [("retry", "blocked"), ("reopen", "rejected")])
+async def test_what_somebody_begins_again_at_the_close_is_not_refused_as_closed(
+    temporal_client: Client, tmp_path: Path, verb: str, place: str
+) -> None:
+    """While the campaign compares its outcomes: who has signed that a zone begins again is not told that the
+    campaign is closed, and it goes on until that zone has ended.
+    """
+    kept = {"urls": ["{zone}/x"], "groups": {}, "rules": {}}
+    zones = (zone("a"), zone("b", uri_overrides=[kept] if verb == "retry" else []))
+    with comparison_waits() as go:
+        async with staged(temporal_client, tmp_path, *zones, authority=Roster()) as stage:
+            play, b = stage.play, stage.name("b")
+            if verb == "reopen":
+                await stage.waits("b")
+                await play.sign_zone(b, Choice.REJECT)
+            await stage.waits("a")
+            await play.sign_zone(stage.name("a"))
+            await play.until(lambda seen: seen.state == "closed", 60)
+            play.words.append(Word(by=OPERATOR, at=play.now(), zone=stage.id("b"), reopens=verb == "reopen"))
+            told = await begin_again(
+                play.client,
+                play.spec.name,
+                verb,
+                by=OPERATOR,
+                indexes=[play.index(b)],
+                places=[place],
+                pen=play.pen(OPERATOR),
+                zones=[stage.id("b")],
+            )
+            assert told.text.startswith("restarts 1 zone")
+            go.set()
+            if verb == "reopen":
+                assert (await stage.waits("b")).attempt == 2
+                await play.sign_zone(b)
+            ends = {"migrated": 2} if verb == "reopen" else {"migrated": 1, "blocked": 1}
+            assert (await play.result()).outcomes == ends
+            assert (await play.state(b)).attempt == 2
+            await replayer().replay_workflow(await play.campaign.fetch_history())
+            await stage.check()

@@ -205,7 +205,7 @@ def test_a_permit_settles_once_and_by_its_holder_alone() -> None:
     found = ledger()
     permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     assert not found.release(permit.number, 4)
-    assert not found.hear(report(0, index=4, releases=permit.number), NOW)
+    assert found.hear(report(1, index=4, releases=permit.number), NOW)
     assert found.permits
     assert found.release(permit.number, 3)
     assert not found.release(permit.number, 3)

@@ -140,6 +140,36 @@ def test_the_words_of_a_reset_target_count_from_then_on_also_without_news() -> N
     assert ledger.places[0] == TargetState.READY
 
 
+@pytest.mark.parametrize("sequence", [-(2**53), -1, 0])
+@pytest.mark.parametrize("kind", [ReportKind.AWAITING, ReportKind.READY, ReportKind.FINISHED])
+def test_a_word_with_a_number_that_no_target_counts_from_is_nobodys(sequence: int, kind: ReportKind) -> None:
+    """Of what is known or of something else, said by itself or again: nothing changes, and the next word of
+    the target's own counts.
+    """
+    ledger = begun()
+    ledger.proves_ends = True
+    ledger.hear(word(42), NOW)
+    permit = ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
+    ledger.recently_reported.clear()
+    before = ledger.packed()
+    nobodys = word(sequence, kind=kind, releases=permit.number, attempt=1, again="x")
+    assert not ledger.hear_again(nobodys, NOW)
+    assert not ledger.hear(nobodys, NOW)
+    assert ledger.packed() == before and not ledger.asked and not ledger.ended_words
+    assert ledger.hear(word(43, kind=ReportKind.READY), NOW)
+
+
+@pytest.mark.parametrize("sequence", [-(2**53), -1, 0])
+def test_no_number_that_is_looked_up_is_below_zero(sequence: int) -> None:
+    """Whoever asks for what a target has said last, and whatever is found: the next word counts."""
+    ledger = begun()
+    ledger.hear(word(42), NOW)
+    ledger.recently_reported.clear()
+    assert not ledger.remember(word(sequence), NOW)
+    assert ledger.sequences[0] == 0
+    assert ledger.hear(word(1, kind=ReportKind.READY), NOW)
+
+
 def test_a_target_that_did_not_end_by_what_it_was_told_is_found_where_it_is() -> None:
     """It read anew when it was told that nobody had signed; words of before do not bring it back."""
     ledger = begun()

@@ -334,8 +334,10 @@ class Steering:
             state.rule("reopened", message.by, reason, fingerprints=some_of_them)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
-        """Raise ApplicationError (CampaignOver, SignOffRefused, NothingToDo) where nothing begins again."""
-        refuse_if_over(self._state)
+        """Raise ApplicationError (CampaignOver, SignOffRefused, NothingToDo) where nothing begins again. One
+        that compares its outcomes goes on for it.
+        """
+        refuse_if_aborted(self._state)
         indexes = self.candidates(message, outcomes)
         if any(self._state.ledger.places[index] in REOPENED for index in indexes):
             refuse_if_unrecorded(self._state, "SignOffRefused")
@@ -356,10 +358,15 @@ def refuse_if_unrecorded(state: CampaignState, kind: str, more: int = 0) -> None
 
 def refuse_if_over(state: CampaignState) -> None:
     """Raise ApplicationError (CampaignOver) where the campaign was aborted, or has closed."""
-    if state.aborted is not None:
-        raise refused("CampaignOver", f"the campaign was aborted by {state.aborted.by}")
+    refuse_if_aborted(state)
     if state.closed:
         raise refused("CampaignOver", "the campaign is closed")
+
+
+def refuse_if_aborted(state: CampaignState) -> None:
+    """Raise ApplicationError (CampaignOver) where the campaign was aborted."""
+    if state.aborted is not None:
+        raise refused("CampaignOver", f"the campaign was aborted by {state.aborted.by}")
 
 
 def refused(kind: str, text: str) -> ApplicationError:
