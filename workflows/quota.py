@@ -19,7 +19,17 @@ with workflow.unsafe.imports_passed_through():
         ProbeTurn,
         QuotaStart,
     )
-    from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
+    from edgeshift.rate_limit.circuit import (
+        Circuit,
+        Standing,
+        closed,
+        fresh,
+        is_crowded,
+        opened,
+        probe,
+        standing,
+        stops,
+    )
     from edgeshift.rate_limit.others import Others, keep, reported
     from edgeshift.rate_limit.slots import Lease, SlotBook, begun_again, block, bounded, lease, with_terms
     from edgeshift.rate_limit.terms import PaceTerms
@@ -137,7 +147,9 @@ class Quota:
     def _hold(self, message: HoldCalls) -> None:
         now = workflow.now().timestamp()
         hold = fresh(message.hold, now) if message.now else message.hold
-        self._circuit = opened(self._circuit, hold, now, self._book.terms.minute)
+        # Before, a hold that there was no room for was not kept, and not published.
+        if not is_crowded(self._circuit, hold) or workflow.patched("the-least-asked-for-gives-way"):
+            self._circuit = opened(self._circuit, hold, now, self._book.terms.minute)
         self._publish()
 
     @workflow.signal

@@ -45,7 +45,7 @@ class SignedTargets:
 
     @cached_property
     def _records(self) -> SignedRecords:
-        return SignedRecords(self._connections.archive)
+        return SignedRecords(self._connections.archive, self._connections.authority.knows)
 
     async def have(self, start: ZoneStart) -> bool:
         """Whether a start of this specification has the target in its list; True where nobody needs one.

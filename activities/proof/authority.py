@@ -21,6 +21,7 @@ from edgeshift.authority.last_word import last_word
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Role, Roots, asking, leads_away, policy_by
+from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.starts import (
     campaign_refused,
     start_of,
@@ -111,7 +112,7 @@ class Authority:
     ) -> None:
         self._files = roots
         self._archive = archive
-        self._records = SignedRecords(archive)
+        self._records = SignedRecords(archive, self.knows)
         self._recorded = recorded or WorkerRecords(roots, archive, SystemClock())
         self._caps = CommitCaps(archive, self._recorded)
         self._lists = ListedTargets(self._recorded)
@@ -178,9 +179,18 @@ class Authority:
 
     async def _report_damage(self, looked: Looked) -> Looked:
         read, damaged = looked
-        for one in damaged.found[:MOST_NAMED] if damaged else ():
+        found = damaged.found[:MOST_NAMED] if damaged else ()
+        for one in (*found, *await self._records.of_others()):
             await self._recorded.tell_damaged(one.name, one.key, one.data, one.why)
         return read, damaged
+
+    def knows(self, key: PublicKey) -> bool:
+        """Whether a key is anybody's, revoked or not; also where roots cannot be read, or there are none."""
+        try:
+            roots = self._current()
+        except NotSigned:
+            return True
+        return roots is None or roots.signers.knows(key)
 
     def roots_or_none(self) -> Roots | None:
         """The roots as they are now; None without any. Raises NotSigned where they cannot be read."""

@@ -47,7 +47,7 @@ class SignedRejections:
         moment: Callable[[], float] = time.monotonic,
     ) -> None:
         self._authority = authority
-        self._records = SignedRecords(archive)
+        self._records = SignedRecords(archive, authority.knows)
         self._clock = clock
         self._specs = specs
         self._targets = targets

@@ -45,7 +45,7 @@ class Results:
         pen: WorkerPen | None,
     ) -> None:
         self._authority = authority
-        self._records = SignedRecords(archive)
+        self._records = SignedRecords(archive, authority.knows)
         self._begun = BegunTargets(self._roots, self._records)
         self._clock = clock
         self._specs = specs

@@ -36,7 +36,7 @@ class SignedStarts:
 
     def __init__(self, authority: Authority, archive: Archive, clock: Clock, specs: Specs) -> None:
         self._authority = authority
-        self._records = SignedRecords(archive)
+        self._records = SignedRecords(archive, authority.knows)
         self._clock = clock
         self._specs = specs
 

@@ -11,25 +11,26 @@ that something was signed there, and nobody can tell what.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
 
+from edgeshift.authority.remembered import Damage, Knows, Remembered, taken_apart
 from edgeshift.authority.statements import (
+    LONGEST,
     LONGEST_NAME,
     AgainStatement,
     Attested,
     BadStatement,
     DecisionStatement,
+    ElsewhereSigned,
     RepairStatement,
     ResultStatement,
     StartStatement,
     Statement,
     WordStatement,
-    opened,
     orders,
     sealed,
 )
+from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import MOST_ATTEMPTS
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveMissing, ArchiveUnavailable
 from edgeshift.stores.archive_keys import NO_KEY, is_key, is_part, shown
@@ -42,8 +43,9 @@ rollback looks at the oldest of them: where a commit was sent, there were no mor
 EVERY_ZONE = "every-zone"
 """Stands for the zone where a word names none."""
 
-_KEPT = 20_000
 _SIDE_BY_SIDE = 16
+
+_ANOTHER = "its statement is another one than its name says"
 
 
 def places_of(statement: Statement) -> tuple[str, ...]:
@@ -106,19 +108,6 @@ def statement_at(campaign: str, digest: str) -> str:
 
 class Flooded(ArchiveUnavailable):
     """There are more names at a place than anybody looks at."""
-
-
-class Damage(NamedTuple):
-    """A name whose statement cannot be read. ``key``: where the statement would lie; ``data``: what lies
-    there, empty where nothing does. ``key`` is empty where the name is none that can have a statement.
-    ``unread``: where nobody can say now what lies there, since it cannot be read.
-    """
-
-    name: str
-    key: str
-    data: bytes
-    why: str
-    unread: ArchiveUnavailable | None = None
 
 
 class StatementsDamaged(ArchiveCorrupt):
@@ -195,12 +184,13 @@ async def surely_read(look: Callable[[], Awaitable[Looked]]) -> Looked:
 
 class SignedRecords:
     """The signed statements of an archive. What was verified once is kept in memory: it cannot change. Of an
-    archive that could not be opened, whatever is asked raises why.
+    archive that could not be opened, whatever is asked raises why. ``knows``: whether a key is anybody's, by
+    the roots as they are now; of others little is kept.
     """
 
-    def __init__(self, archive: Archive | ArchiveError) -> None:
+    def __init__(self, archive: Archive | ArchiveError, knows: Knows | None = None) -> None:
         self._opened = archive
-        self._known: OrderedDict[str, Attested] = OrderedDict()
+        self._remembered = Remembered(knows)
 
     @property
     def _archive(self) -> Archive:
@@ -213,7 +203,7 @@ class SignedRecords:
         of it.
         """
         data, digest = sealed(statement, signature), statement.digest
-        said = opened(data)
+        said = await taken_apart(data)
         if not await self._archive.create_once(statement_at(statement.campaign, digest), data):
             await self._confirm(statement_at(statement.campaign, digest), said)
         gate = asyncio.Semaphore(_SIDE_BY_SIDE)
@@ -229,7 +219,7 @@ class SignedRecords:
         """That what is there says the same, by the same key: some keys never sign twice alike."""
         data = await self._archive.get_named(key) or b""
         try:
-            same = opened(data) == said
+            same = await taken_apart(data) == said
         except BadStatement:
             same = False
         if not same or not await self._archive.holds(key, data):
@@ -269,7 +259,7 @@ class SignedRecords:
         odd = [Damage(shown(key), "", b"", NO_KEY) for key in keys if not is_key(key)]
         gate = asyncio.Semaphore(_SIDE_BY_SIDE)
 
-        async def one(digest: str) -> Attested | Damage:
+        async def one(digest: str) -> Attested | Damage | None:
             async with gate:
                 try:
                     return await self._read(campaign, digest, names[digest])
@@ -278,51 +268,71 @@ class SignedRecords:
                         raise
                     return Damage(names[digest], statement_at(campaign, digest), b"", str(why), why)
 
-        unknown = [digest for digest in names if digest not in self._known]
+        unknown = [digest for digest in names if digest not in self._remembered]
         found: dict[str, Attested | Damage | None] = dict(
             zip(unknown, await asyncio.gather(*map(one, unknown)), strict=True)
         )
-        some = [found[one] if one in found else self._remembered(one) for one in sorted(names)]
+        some = [found[one] if one in found else self._remembered.said(one) for one in sorted(names)]
         read = [said for said in some if isinstance(said, Attested)]
         # What is about something else was laid here by somebody who has it from there.
         mine = [said for said in read if said.statement.campaign == campaign]
         damaged = [one for one in some if isinstance(one, Damage)]
         return tuple(said for said in mine if _lies_at(said.statement, place)), [*damaged, *odd]
 
-    def _remembered(self, digest: str) -> Attested | None:
-        if (said := self._known.get(digest)) is not None:
-            self._known.move_to_end(digest)
-        return said
+    async def of_others(self) -> list[Damage]:
+        """What was found in a campaign's place since this was last asked, and is another's: it counts for
+        nothing, and people are told of it.
+        """
+        found: list[Damage] = []
+        for key, one in list(self._remembered.untold.items()):
+            try:
+                found.append(one._replace(data=await self._archive.get_named(key) or b""))
+            except ArchiveError:
+                break
+            self._remembered.untold.pop(key, None)
+        return found
 
-    async def _read(self, campaign: str, digest: str, name: str) -> Attested | Damage:
+    async def _read(self, campaign: str, digest: str, name: str) -> Attested | Damage | None:
+        """The statement; None where what lies there counts for nothing, whatever it says."""
         key = statement_at(campaign, digest)
+        if self._remembered.is_elsewhere(key):
+            return None
         data = await self._archive.get_named(key)
         if data is None:
             return Damage(name, key, b"", "its statement is missing")
-        try:
-            said = opened(data)
-        except BadStatement as why:
-            return Damage(name, key, data, f"its statement cannot be read: {why}")
-        if said.digest != digest:
-            return Damage(name, key, data, "its statement is another one than its name says")
-        if said.statement.campaign != campaign:
-            return said
+        bytes_of = sha256(data) if len(data) <= LONGEST else ""
+        if (why := self._remembered.useless(key, bytes_of)) is None:
+            said: Attested | None = None
+            why = _ANOTHER
+            try:
+                said = await taken_apart(data, campaign)
+            except ElsewhereSigned as other:
+                if other.digest == digest:
+                    self._remembered.elsewhere(name, key)
+                    return None
+            except BadStatement as bad:
+                why = f"its statement cannot be read: {bad}"
+            if said is not None and said.digest == digest:
+                return await self._known(said, name, len(data), key, bytes_of)
+            self._remembered.damaged(key, bytes_of, why)
+        return Damage(name, key, data, why) if why else None
+
+    async def _known(self, said: Attested, name: str, size: int, key: str, bytes_of: str) -> Attested | None:
+        """A statement that can be read, with when it was stored where that matters."""
         if orders(said.statement):
             try:
                 said = said.model_copy(update={"stored": await self._archive.stored_at(name)})
             except ArchiveMissing as why:
                 # It was listed just now.
                 raise ArchiveUnavailable(str(why)) from None
-        self._known[digest] = said
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
-        return said
+        return said if self._remembered.keep(said, size, key, bytes_of) else None
 
     async def one(self, campaign: str, digest: str) -> Attested | None:
         """The statement of a campaign with this digest, whoever has signed it; None where it is missing, or
         cannot be read. Raises ArchiveError.
         """
-        said = self._remembered(digest) or await self._read(campaign, digest, statement_at(campaign, digest))
+        found = self._remembered.said(digest)
+        said = found or await self._read(campaign, digest, statement_at(campaign, digest))
         return said if isinstance(said, Attested) and said.statement.campaign == campaign else None
 
     async def starts(self, campaign: str) -> tuple[Attested, ...]:

@@ -44,6 +44,12 @@ OptionalDigest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 
 MOST_ZONES = 10_000
 MOST_SUBJECTS = 5_000
+MOST_WAVES = 101
+"""The hundred that a campaign file may have, and that of the targets which they leave over."""
+MOST_PLACES = 100
+"""Names of outcomes: as many as a message may have."""
+MOST_FIELDS = 40
+"""More than any statement has."""
 LONGEST = 1_000_000
 """Bytes of a signed statement."""
 
@@ -98,7 +104,7 @@ class StartStatement(Statement):
     spec: Digest
     targets: Digest
     count: Annotated[int, Field(ge=0)]
-    waves: tuple[WaveSaid, ...]
+    waves: Annotated[tuple[WaveSaid, ...], Field(max_length=MOST_WAVES)]
     listed: bool = False
 
     @model_serializer(mode="wrap")
@@ -150,7 +156,7 @@ class AgainStatement(Statement):
     start: Digest
     verb: Literal["retry", "reopen", "support-resolved"]
     zones: Annotated[tuple[HexId, ...], Field(max_length=MOST_ZONES)] = ()
-    places: tuple[str, ...] = ()
+    places: Annotated[tuple[str, ...], Field(max_length=MOST_PLACES)] = ()
     reason: Why = ""
 
     def covers(self, zone: str) -> bool:
@@ -207,6 +213,16 @@ class BadStatement(ValueError):
     """What is no signed statement, or whose signature does not verify. The text says why."""
 
 
+class ElsewhereSigned(BadStatement):
+    """It says that it is of another campaign than it was looked for. ``digest``: of the bytes that stand for
+    the statement, whoever has signed it; empty where it does not lie there as statements are written.
+    """
+
+    def __init__(self, digest: str) -> None:
+        super().__init__("it is of another campaign")
+        self.digest = digest
+
+
 class Attested(BaseModel):
     """A statement and the key that signed it. Whether that key is its owner's is for the roots to say.
     ``stored``: when the archive took it, by the store's clock, where that was asked (``orders``).
@@ -247,8 +263,10 @@ def sealed(statement: Statement, signature: str) -> bytes:
     return canonical_bytes({"statement": statement.model_dump(mode="json"), "signature": signature})
 
 
-def opened(data: bytes) -> Attested:
-    """The statement in these bytes, its signature verified. Raises BadStatement."""
+def opened(data: bytes, campaign: str | None = None) -> Attested:
+    """The statement in these bytes, its signature verified. ``campaign``: of which it has to be; that is
+    looked at before anything that takes long. Raises BadStatement.
+    """
     if len(data) > LONGEST:
         raise BadStatement(f"it is longer than {LONGEST:,} bytes")
     try:
@@ -257,22 +275,42 @@ def opened(data: bytes) -> Attested:
         raise BadStatement("it is not JSON") from None
     if not isinstance(found, Mapping) or set(found) != {"statement", "signature"}:
         raise BadStatement("it is no signed statement")
-    if not isinstance(found["signature"], str):
+    said, signature = found["statement"], found["signature"]
+    if not isinstance(signature, str) or not isinstance(said, Mapping):
         raise BadStatement("it is no signed statement")
-    return attested(found["statement"], found["signature"])
+    if campaign is not None and said.get("campaign") != campaign:
+        raise ElsewhereSigned(_digest_within(data, signature))
+    return attested(said, signature)
+
+
+def _digest_within(data: bytes, signature: str) -> str:
+    """The digest of a statement as ``sealed`` writes it beside its signature; empty of what it has not
+    written.
+    """
+    try:
+        before = canonical_bytes({"signature": signature, "statement": None}).removesuffix(b"null}")
+    except NotCanonical:
+        return ""
+    return sha256(data[len(before) : -1]) if data.startswith(before) and data.endswith(b"}") else ""
 
 
 def attested(statement: Any, signature: str) -> Attested:
     """The statement that this JSON is, its signature verified. Raises BadStatement."""
+    if isinstance(statement, Mapping) and len(statement) > MOST_FIELDS:
+        raise BadStatement(f"it has more than {MOST_FIELDS} fields")
     try:
+        # First: it takes no long while, whatever lies there.
+        read = _ANY.validate_python(_plain(statement))
         signed = canonical_bytes(statement)
         key = verify(signed, signature)
-        read = _ANY.validate_python(_plain(statement))
+    except RecursionError:
+        raise BadStatement("it is nested too deep") from None
     except (NotCanonical, BadSignature) as why:
         raise BadStatement(str(why)) from None
     except ValidationError as why:
-        place = ".".join(map(str, why.errors()[0]["loc"])) or "it"
-        raise BadStatement(f"{place}: {why.errors()[0]['msg'][:80]}") from None
+        (first, *_) = why.errors(include_url=False, include_context=False, include_input=False)
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise BadStatement(f"{place}: {first['msg'][:80]}") from None
     if read.bytes != signed:
         raise BadStatement("it is written in another way than it is read")
     return Attested(statement=read, key=key)

@@ -8,7 +8,7 @@ user's quota keeps it.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
@@ -25,6 +25,10 @@ may name more.
 
 MOST_HELD_BYTES = 100_000
 """What these may take together, as JSON: each lease's answer has them, and each run hands them on."""
+
+KEPT_FOR = 60
+"""Minutes for which a hold that was probed stays before all others where there are too many: one a minute is.
+"""
 
 FAILURES = 10
 """Calls that have to fail in a row, over a minute at least, before it is an outage."""
@@ -113,19 +117,51 @@ def has_room(holds: Collection[OpenCircuit], hold: OpenCircuit, most: int) -> bo
 
 
 def opened(circuit: Circuit, hold: OpenCircuit, now: float, minute: float) -> Circuit:
-    """The state once calls are held. Older news than the last fixing counts no more."""
-    key = hold.credential
-    if hold.since.timestamp() < circuit.fixed.get(key, 0.0):
+    """The state once calls are held. Older news than the last fixing counts no more. Where there is no room,
+    others give way: a credential that is refused is held whatever anybody has named before.
+    """
+    if not _is_news(circuit, hold):
         return circuit
-    if key in circuit.holds or (key and not has_room(circuit.holds.values(), hold, MOST_HELD)):
-        # An outage, of which there is one, always has.
-        return circuit
+    kept = dict(circuit.holds)
+    while not _fits(kept, hold):
+        del kept[_least_asked_for(circuit, kept, now, minute)]
+    # A crowd that is named again and again puts off nobody's probe.
+    crowded = len(kept) < len(circuit.holds)
     return circuit.model_copy(
         update={
-            "holds": {**circuit.holds, key: hold},
-            "probe_at": max(circuit.probe_at, now + minute),
+            "holds": {**kept, hold.credential: hold},
+            "probe_at": circuit.probe_at if crowded else max(circuit.probe_at, now + minute),
+            "probed": {key: at for key, at in circuit.probed.items() if key in kept},
         }
     )
+
+
+def is_crowded(circuit: Circuit, hold: OpenCircuit) -> bool:
+    """Whether others have to give way to a hold."""
+    return _is_news(circuit, hold) and not _fits(circuit.holds, hold)
+
+
+def _is_news(circuit: Circuit, hold: OpenCircuit) -> bool:
+    key = hold.credential
+    return key not in circuit.holds and hold.since.timestamp() >= circuit.fixed.get(key, 0.0)
+
+
+def _fits(holds: Mapping[str, OpenCircuit], hold: OpenCircuit) -> bool:
+    """Whether there is room for one more; for an outage, of which there is one, there always is."""
+    return not hold.credential or not any(holds) or has_room(holds.values(), hold, MOST_HELD)
+
+
+def _least_asked_for(circuit: Circuit, holds: Mapping[str, OpenCircuit], now: float, minute: float) -> str:
+    """The credential that was probed longest ago, or has been held for longest where it never was; one that
+    was probed lately only where all were. Nobody probes for long what nobody calls with.
+    """
+
+    def last(key: str) -> tuple[bool, float]:
+        since, probed = holds[key].since.timestamp(), circuit.probed.get(key, 0.0)
+        # Whoever names a hold gives its time: one that is to come shall not outlast those of today.
+        return now - probed < KEPT_FOR * minute, max(probed, since if since <= now else 0.0)
+
+    return min(filter(None, holds), key=last)
 
 
 def closed(circuit: Circuit, credentials: Iterable[str], now: float) -> Circuit:

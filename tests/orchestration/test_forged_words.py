@@ -125,7 +125,7 @@ async def test_a_quota_gives_no_slots_by_forged_terms_and_is_not_stopped_for_goo
 
 async def test_a_quota_keeps_no_more_than_it_has_room_for(temporal_client: Client) -> None:
     """Thousands of made-up holders and credentials: what the quota keeps stays small, and those whose
-    credential is not held get their slots.
+    credential is not held get their slots. A credential that is refused is held all the same.
     """
     now = datetime.now(UTC)
     async with running(temporal_client, "Quota", QuotaStart(user="u", terms=TERMS)) as handle:
@@ -140,3 +140,9 @@ async def test_a_quota_keeps_no_more_than_it_has_room_for(temporal_client: Clien
         for wrong in ('"x" * 1', json.dumps(["x" * 6000]), json.dumps(["x"] * 20_000)):
             await handle.signal("fixed", raw(f'{{"credentials": {wrong}}}') if wrong[0] == "[" else None)
         assert len((await handle.query("standing", result_type=Standing)).holds) == MOST_HELD
+        mine = OpenCircuit(trouble=Trouble.REFUSED, said="9109", credential="env:mine", since=now)
+        told = HoldCalls(hold=mine, now=True)
+        standing = await handle.execute_update("hold_calls", told, result_type=Standing, rpc_timeout=SOON)
+        assert len(standing.holds) == MOST_HELD and standing.holds[-1].credential == "env:mine"
+        found = await handle.execute_update("lease", request, result_type=Lease, rpc_timeout=SOON)
+        assert found.count == 0 and found.holds == standing.holds

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.messages import ZonePhase
+from edgeshift.messages import HoldCalls, QuotaStart, ZonePhase
 from edgeshift.model.fleet import assessment_id, campaign_id
 from edgeshift.operations import assess
+from edgeshift.rate_limit.circuit import MOST_HELD, Circuit, OpenCircuit, Standing, Trouble
+from edgeshift.rate_limit.terms import PaceTerms
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
@@ -25,10 +28,34 @@ from tests.kit.rejected_before import rejected_before, told_in_vain
 from tests.kit.signing import Roster
 from tests.kit.starting import ended_while_starting
 from tests.kit.support_unheard import asked_in_vain, support_unheard
+from tests.orchestration.test_nonsense import running
 from tests.replay.keeping import is_in, keep
 
 NONE_MAY_FAIL: dict[str, Any] = {"window": 1, "advance": {"percent": 1, "failures": 0}}
 REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
+
+
+async def crowded(client: Client, folder: Path) -> None:
+    """A quota with as many holds as there is room for, that is told of one more."""
+    now = datetime.now(UTC)
+    held = {
+        f"env:{number}": OpenCircuit(trouble=Trouble.REFUSED, said="x", credential=f"env:{number}", since=now)
+        for number in range(MOST_HELD)
+    }
+    terms = PaceTerms(limit=1200, window=300)
+    start = QuotaStart(
+        user="crowded", terms=terms, circuit=Circuit(holds=held, probe_at=now.timestamp() + 60)
+    )
+    async with running(client, "Quota", start) as quota:
+        hold = OpenCircuit(trouble=Trouble.REFUSED, said="x", credential="env:EDGE_TOKEN", since=now)
+        await quota.signal("hold", HoldCalls(hold=hold))
+
+        async def kept() -> bool:
+            found: Standing = await quota.query("standing", result_type=Standing)
+            return found.holds[-1] == hold
+
+        await eventually(kept, 20, "it is held")
+        await keep("quota-crowded", quota)
 
 
 async def halted(client: Client, folder: Path) -> None:

@@ -9,11 +9,14 @@ import pytest
 
 from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import (
+    MOST_HELD,
+    MOST_HELD_BYTES,
     Circuit,
     OpenCircuit,
     Trouble,
     closed,
     held,
+    is_crowded,
     opened,
     probe,
     stops,
@@ -71,6 +74,66 @@ def test_older_news_than_the_last_mending_does_not_count() -> None:
     circuit = closed(opened(Circuit(), refused(), NOW, MINUTE), ["env:A"], NOW + 10)
     assert not opened(circuit, refused(at=NOW + 5), NOW + 11, MINUTE).holds
     assert opened(circuit, refused(at=NOW + 12), NOW + 12, MINUTE).holds
+
+
+def crowd(circuit: Circuit, at: float, *, of: str = "", most: int = MOST_HELD) -> Circuit:
+    """The state once so many credentials were named that nobody has."""
+    for number in range(most):
+        circuit = opened(circuit, refused(f"env:{of}{number}", at), at, MINUTE)
+    return circuit
+
+
+@pytest.mark.parametrize("later", [1, 86_400 * 365], ids=["a second", "a year"])
+@pytest.mark.parametrize("ahead", [0, 86_400 * 3_650], ids=["dated now", "dated far ahead"])
+def test_a_refused_credential_is_held_whatever_was_named_before(ahead: float, later: float) -> None:
+    """Two hundred that nobody has keep it from being held neither soon nor for good: one of them gives way.
+    It is probed as ever, and an outage needs no room.
+    """
+    circuit = Circuit()
+    for number in range(MOST_HELD):
+        circuit = opened(circuit, refused(f"env:X{number}", NOW + ahead), NOW, MINUTE)
+    now = NOW + later
+    assert is_crowded(circuit, refused("env:MINE", now)) and not is_crowded(circuit, outage(now))
+    circuit = opened(circuit, refused("env:MINE", now), now, MINUTE)
+    assert stops(circuit.holds.values(), "env:MINE") and len(circuit.holds) == MOST_HELD
+    assert "env:X0" not in circuit.holds, "the one that was held longest ago gives way"
+    circuit, hold = probe(circuit, now + MINUTE, MINUTE, ["env:MINE"])
+    assert hold is not None and hold.credential == "env:MINE"
+    assert "" in opened(circuit, outage(now), now, MINUTE).holds
+
+
+def test_what_is_probed_outlasts_a_crowd_that_nobody_probes() -> None:
+    """Hundreds that are named each minute take one another's place, for hours, and put off no probe; nothing
+    is kept of those that are gone.
+    """
+    circuit = opened(Circuit(), refused("env:MINE"), NOW, MINUTE)
+    for minute in range(1, 121):
+        now = NOW + minute * MINUTE
+        circuit, hold = probe(circuit, now, MINUTE, ["env:MINE"])
+        assert hold is not None
+        circuit = crowd(circuit, now + (minute > 1), of=f"{minute}-", most=MOST_HELD + 10)
+        assert "env:MINE" in circuit.holds and len(circuit.holds) == MOST_HELD
+    assert set(circuit.probed) == {"env:MINE"}
+
+
+def test_long_names_take_no_more_room_than_there_is_and_keep_none_from_being_held() -> None:
+    """Those that were held longest ago go until the new one fits."""
+    circuit = Circuit()
+    for number in range(40):
+        circuit = opened(circuit, refused(f"{number:04}" + "x" * 4_900, NOW + number), NOW + number, MINUTE)
+    assert 15 < len(circuit.holds) < 25 and "0039" in {key[:4] for key in circuit.holds}
+    circuit = opened(circuit, refused("env:" + "E" * 3_000, NOW + 99), NOW + 99, MINUTE)
+    assert any(key.startswith("env:E") for key in circuit.holds)
+    assert sum(len(hold.model_dump_json()) for hold in circuit.holds.values()) <= MOST_HELD_BYTES
+
+
+def test_older_news_takes_nobodys_place() -> None:
+    """What was fixed since, and what is held already."""
+    circuit = closed(opened(Circuit(), refused("env:MINE"), NOW, MINUTE), ["env:MINE"], NOW + 10)
+    circuit = crowd(circuit, NOW + 11)
+    for hold in (refused("env:MINE", NOW + 5), refused("env:7", NOW + 12)):
+        assert not is_crowded(circuit, hold)
+        assert opened(circuit, hold, NOW + 12, MINUTE) == circuit
 
 
 def test_an_answer_ends_an_outage_for_all_and_a_refusal_for_its_own() -> None:

@@ -13,9 +13,15 @@ from edgeshift.authority.roots import LeastPolicy, PersonRoot, Role, Roots, Root
 from edgeshift.authority.signers import AllowedKey, Signers
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import (
+    LONGEST,
+    MOST_PLACES,
+    MOST_WAVES,
+    MOST_ZONES,
+    AgainStatement,
     Attested,
     BadStatement,
     DecisionStatement,
+    ElsewhereSigned,
     StartStatement,
     Statement,
     WaveSaid,
@@ -26,6 +32,7 @@ from edgeshift.authority.statements import (
 from edgeshift.messages import Step
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
+from edgeshift.model.rollout import WaveSpec, plan_waves
 from edgeshift.model.sign_off import Choice
 
 KEY, MALLORY = PrivateKey.made(), PrivateKey.made()
@@ -131,6 +138,60 @@ def test_a_statement_that_is_written_otherwise_than_it_is_read_is_none() -> None
         data = canonical_bytes(changed)
         with pytest.raises(BadStatement):
             opened(canonical_bytes({"statement": changed, "signature": KEY.sign(data)}))
+
+
+AGAIN = AgainStatement(**ABOUT, start=START.digest, verb="retry", places=("failed",))
+
+
+def unbounded(statement: Statement, **changed: Any) -> bytes:
+    """A statement as no model lets it be written, with its signature."""
+    said = json.loads(statement.bytes) | changed
+    return canonical_bytes({"statement": said, "signature": KEY.sign(canonical_bytes(said))})
+
+
+def test_a_start_has_as_many_waves_as_a_campaign_file_can_ask_for() -> None:
+    """A hundred, and one for what they leave over."""
+    waves = plan_waves([WaveSpec(name="w" * 100, zones=1)] * 100, 1_000)
+    said = tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in waves)
+    assert len(said) == MOST_WAVES
+    assert signed(StartStatement(**START.model_dump() | {"waves": said})).statement.bytes
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        unbounded(START, waves=[{"name": "", "first": 0, "end": 0}] * (MOST_WAVES + 1)),
+        unbounded(AGAIN, places=["failed"] * (MOST_PLACES + 1)),
+        unbounded(AGAIN, zones=["f" * 32] * (MOST_ZONES + 1)),
+        unbounded(AGAIN, **{f"more{number}": 1 for number in range(100)}),
+    ],
+    ids=["waves", "places", "zones", "fields"],
+)
+def test_more_than_a_statement_can_have_is_none(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before anything that takes long for as much as that: whoever has signed it."""
+    assert len(data) <= LONGEST
+    monkeypatch.setattr("edgeshift.authority.statements.canonical_bytes", None)
+    with pytest.raises(BadStatement):
+        opened(data)
+
+
+def test_another_campaigns_statement_is_told_by_its_bytes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has signed it, and however long it is; one that is not written as statements are has no
+    digest, and may have taken another's place.
+    """
+    whole = sealed(DECISION, KEY.sign(DECISION.bytes))
+    monkeypatch.setattr("edgeshift.authority.statements.attested", None)
+    for data, digest in (
+        (whole, DECISION.digest),
+        (sealed(DECISION, "nobody's"), DECISION.digest),
+        (whole + b" ", ""),
+        (json.dumps(json.loads(whole)).encode(), ""),
+        (whole.replace(b',"statement"', b',"statement":{},"statement"'), None),
+        (canonical_bytes({"statement": {"campaign": 1}, "signature": "x"}), None),
+    ):
+        with pytest.raises(ElsewhereSigned) as other:
+            opened(data, "winter")
+        assert other.value.digest == digest or (digest is None and other.value.digest != DECISION.digest)
 
 
 @pytest.mark.parametrize(
