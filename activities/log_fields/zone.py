@@ -135,7 +135,7 @@ class LogFieldsActivities:
             shown = await commits_of(self._connections, start, body) if message.wanted else frozenset()
             own = None if message.wanted else await own_commits(self._connections, start)
             if message.wanted:
-                reading = await read_sound(client, zone)
+                reading = await read_sound(client, zone, known=RollbackLog(self._connections, start).rulesets)
                 lacking = log_fields.lacking(reading, wanted, client.profile)
                 if lacking and (of_step := await jobs_of_step(self._connections, message, body)):
                     lacking = log_fields.lacking(reading, wanted, client.profile, of_step)
@@ -194,8 +194,9 @@ class LogFieldsActivities:
         ruleset for a moment says so too.
         """
         bodies = (body, *own.bodies) if own else (body,)
+        known = RollbackLog(self._connections, start, back=True).rulesets
         for _ in range(2):
-            reading = await read_sound(client, start.target.zone)
+            reading = await read_sound(client, start.target.zone, known=known)
             for one in bodies:
                 if still := await self._still_there(start, reading, one, client.profile):
                     return reading, still
@@ -259,7 +260,8 @@ class LogFieldsActivities:
             message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
         body = await self._signed(message.prepared)
         wanted = log_fields.fields_of_document(body["fields"])
-        reading = await read_sound(client, zone)
+        known = RollbackLog(self._connections, start).rulesets
+        reading = await read_sound(client, zone, known=known)
         of_step: log_fields.StepJobs | None = None
 
         def lacking(read: log_fields.Reading) -> str:
@@ -269,7 +271,7 @@ class LogFieldsActivities:
             of_step = await jobs_of_step(self._connections, message, body)
         if lacking(reading):
             # What takes a change back does not rest on one answer.
-            reading = await twice("rulesets.get", lambda: read_sound(client, zone), lacking)
+            reading = await twice("rulesets.get", lambda: read_sound(client, zone, known=known), lacking)
         if lacks := lacking(reading):
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_CHANGED_BY_OTHERS, said=lacks))
         found, trouble = await self._judged(message, terms, reading, wanted, client.profile, own)

@@ -146,6 +146,8 @@ class LogFields(_Options):
     empty_carriers: Literal["written", "left_out"] = Field(
         "written", description="log fields of custom fields of which the request had none, in an entry"
     )
+    listed_seconds: float = Field(0, ge=0, description="until a new ruleset is in the list of rulesets")
+    readable_seconds: float = Field(0, ge=0, description="until a new ruleset can be read by its id")
 
 
 class Bodies(_Options):
