@@ -206,6 +206,10 @@ class LogFieldsWork(AreaWork):
             if ruleset.kind == "zone" and ruleset.phase == log_fields.PHASE and ruleset.id:
                 first = await trail.first(ruleset.id)
                 return list(first.rules) if first else None
+        # A new one may not be in the list yet (docs/service.md §4.2).
+        for ruleset_id in await trail.rulesets():
+            if first := await trail.first(ruleset_id):
+                return list(first.rules)
         return None
 
     async def _record(self, step: FencedStep, written: Written) -> str:

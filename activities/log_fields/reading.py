@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from activities.boundary import refuse_held
+from activities.log_fields.ruleset_reading import present_ruleset
 from activities.together import together
 from activities.zone_plans import plan_now
 from edgeshift.areas import log_fields
@@ -73,11 +75,21 @@ async def _rules_and_jobs(client: ServiceClient, zone: Zone, plan: Plan, urgent:
     )
 
 
-async def read_sound(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:
+async def read_sound(
+    client: ServiceClient,
+    zone: Zone,
+    *,
+    urgent: bool = False,
+    known: Callable[[], Awaitable[Sequence[str]]] | None = None,
+) -> log_fields.Reading:
     """A zone's reading whose rules can be counted and compared, whatever its plan is by now: that there are
-    none would say that what was sent is undone. Raises NotUnderstood where they cannot, or are not shown.
+    none would say that what was sent is undone. ``known``: asked for the identifiers of rulesets of the phase
+    where the list has none. Raises NotUnderstood where they cannot, or are not shown.
     """
     reading = await _rules_and_jobs(client, zone, zone.plan, urgent)
+    if reading.ruleset is None and not reading.refused and known and (ids := await known()):
+        found = await present_ruleset(client, zone.id, *ids)
+        reading = reading.model_copy(update={"ruleset": found and found.raw})
     if reading.refused:
         raise NotUnderstood(reading.refused, call="rulesets.list", outcome=Outcome.READ)
     if odd := log_fields.unsound(reading.rules):

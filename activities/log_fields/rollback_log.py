@@ -6,13 +6,21 @@ others wrote meanwhile can be told from it.
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from activities.change.intent_records import SentBefore, all_left_in, intents_of, over_by_revoked
-from activities.change.intents import unproven_last
+from activities.change.intent_records import (
+    ClosedAs,
+    SentBefore,
+    all_left_in,
+    closed_as,
+    intents_of,
+    over_by_revoked,
+    surely_now,
+)
+from activities.change.intents import shows_within, unproven_last
 from activities.change.own import Own, own_of, run_of
 from activities.connections import Connections
 from edgeshift.areas import log_fields
@@ -30,7 +38,9 @@ Model = TypeVar("Model", bound=BaseModel)
 _JOB = re.compile(r"job-[0-9]{1,18}")
 _WRITTEN = re.compile(rf"[^/]+/put-[^/]+|{_JOB.pattern}|new-job")
 _WRITTEN_IN_RUN = re.compile(rf"(?:[^/]+/)?(?:{_WRITTEN.pattern})")
-_LEAVES_NOTHING = re.compile(r"-ruleset-[0-9]+$|-challenge$")
+_BASE = re.compile(r"([0-9a-f]{32})/base")
+_CREATES, _PUTS = re.compile(r"-ruleset-[0-9]+$"), re.compile(r"-rules-[0-9]+$")
+_LEAVES_NOTHING = re.compile(rf"{_CREATES.pattern}|-challenge$")
 """Intents of requests that leave nothing to be taken back: a ruleset without rules, a challenge."""
 
 CLOCKS_DIFFER = timedelta(minutes=1)
@@ -221,6 +231,32 @@ class RollbackLog:
             if record := await self._counted(RulesSent, key):
                 found.append(log_fields.OwnWrite(record.over, record.rules))
         return sorted(found, key=lambda item: item.over)
+
+    async def rulesets(self) -> list[str]:
+        """The identifiers of the rulesets that the campaign has written to, or was about to."""
+        if await self._found() is None:
+            return []
+        keys = [key async for key in self._archive.list(self._prefix)]
+        found = [_BASE.fullmatch(key.removeprefix(f"{self._prefix}/")) for key in keys]
+        return [one[1] for one in found if one]
+
+    async def created_lately(self) -> bool:
+        """Whether a step has created the zone's ruleset, by whichever campaign, so lately that readings need
+        not show it yet (docs/service.md §4.2). None has written rules to it since, which it shows for.
+        """
+        start = self._start
+        since = surely_now(self._connections) - shows_within(start)
+        created: list[datetime] = []
+        put: list[datetime] = []
+        async for sent in intents_of(self._connections, start.target.zone, start.area):
+            if not sent.proven or sent.record.at < since:
+                continue
+            key, at = sent.key, sent.record.at
+            if _PUTS.search(key):
+                put.append(at)
+            elif _CREATES.search(key) and await closed_as(self._connections, key) is ClosedAs.ANSWERED:
+                created.append(at)
+        return bool(created) and (not put or max(put) < max(created))
 
     async def any_sent(self) -> bool:
         """Whether the campaign has written anything to the zone that may be left in, or was about to."""

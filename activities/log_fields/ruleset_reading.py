@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from activities.change.not_sent import NotSent
-from activities.stable_read import FRESH, twice
+from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.messages import ChangeStatus
 from edgeshift.service_api import NotFound, ServiceClient
@@ -23,29 +21,30 @@ async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
     return None
 
 
-async def present_ruleset(client: ServiceClient, zone_id: str, known: str) -> Ruleset | None:
-    """The same; by its identifier, where it is ``known`` and still there."""
-    if known:
+async def present_ruleset(client: ServiceClient, zone_id: str, *known: str) -> Ruleset | None:
+    """The same; by its identifier, where it is ``known`` and there: the list may not have it yet."""
+    for one in filter(None, known):
         try:
-            return await client.ruleset(zone_id, known, urgent=True)
+            found = await client.ruleset(zone_id, one, urgent=True)
         except NotFound:
-            pass
+            continue
+        if found.kind == "zone" and found.phase == log_fields.PHASE:
+            return found
     return await find_ruleset(client, zone_id)
 
 
 async def agreed_ruleset(
-    client: ServiceClient, zone_id: str, seen: Ruleset | object | None = FRESH
+    client: ServiceClient, zone_id: str, seen: Ruleset | None, *known: str
 ) -> Ruleset | None:
-    """The same, read alike twice in a row: its rules are sent back as they are. ``seen``: the reading before,
-    where it was made just now.
+    """The same, read alike twice in a row: its rules are sent back as they are. ``seen``: the reading just
+    before. ``known``: by which it may be found where that has none.
     """
-    first = await find_ruleset(client, zone_id) if seen is FRESH else cast("Ruleset | None", seen)
-    known = str(first.id) if first is not None else ""
+    ids = known if seen is None else (str(seen.id),)
     return await twice(
         "rulesets.get",
-        lambda: present_ruleset(client, zone_id, known),
+        lambda: present_ruleset(client, zone_id, *ids),
         lambda found: found and (found.id, found.version, found.raw.get("rules")),
-        first=first,
+        first=seen,
     )
 
 

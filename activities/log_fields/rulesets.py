@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from activities.change.area_work import FencedStep, in_time
 from activities.change.not_sent import NotSent
@@ -22,7 +22,7 @@ from edgeshift.areas.log_fields.rules import Rule, over_version
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.messages import ChangeResult, ChangeStatus, Step
 from edgeshift.model.counts import agreed
-from edgeshift.service_api import NotFound, ServiceClient, ServiceError
+from edgeshift.service_api import NotFound, Refused, ServiceClient, ServiceError
 from edgeshift.service_api.caller import BeforeSend, Still
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
@@ -34,6 +34,9 @@ MOST_PUTS = 8
 
 READ_AGAIN_AFTER = 2.0
 """Seconds, at most, until a reading is made again that is older than what we have put."""
+
+ONE_A_PHASE = 20217
+"""The code of the refusal of a ruleset where the zone has one of the phase (docs/service.md §7, observed)."""
 
 ANSWERED = ChangeResult(status=ChangeStatus.ANSWERED)
 
@@ -111,6 +114,9 @@ def _made_over(sent: Sequence[log_fields.OwnWrite], version: log_fields.Version)
 class RulesetWriter:
     """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost. ``seen``: the
     zone's ruleset, or that it has none, where that was read just now.
+
+    ``_is_there``: the zone has a ruleset, as the answer to ours says, whatever readings say: a new one may
+    show later (docs/service.md §4.2).
     """
 
     def __init__(
@@ -124,6 +130,7 @@ class RulesetWriter:
         self._step, self._trail, self._written, self._change = step, trail, written, change
         self._seen = seen
         self._put_over: int | None = None
+        self._is_there = False
 
     async def put(self) -> ChangeResult:
         """Make the change. Raises NotSent."""
@@ -153,32 +160,46 @@ class RulesetWriter:
         return await present_ruleset(self._step.client, self._step.zone.id, self._written.ruleset)
 
     async def _agreed(self) -> Ruleset | None:
-        return await agreed_ruleset(self._step.client, self._step.zone.id, self._seen)
+        client, zone_id = self._step.client, self._step.zone.id
+        if self._seen is FRESH:
+            self._seen = await find_ruleset(client, zone_id)
+        seen, known = cast("Ruleset | None", self._seen), [self._written.ruleset]
+        if seen is None and not self._written.ruleset:
+            known = await self._trail.rulesets()
+        return await agreed_ruleset(client, zone_id, seen, *known)
+
+    @property
+    def _pause(self) -> float:
+        return min(self._step.change.start.policy.poll.total_seconds(), READ_AGAIN_AFTER)
 
     async def _up_to_date(self, read: Callable[[], Awaitable[Ruleset | None]]) -> Ruleset | None:
-        """A reading in which what we have put shows. From one that lags behind, the same would be sent again,
-        over what others have built on ours meanwhile. Raises NotSent: with an unknown outcome where ours does
-        not come to show in time.
+        """A reading in which what we have created and put shows. From one that lags behind, the same would be
+        sent again, over what others have built on ours meanwhile. Raises NotSent: with an unknown outcome
+        where rules of ours do not come to show in time.
         """
-        pause = min(self._step.change.start.policy.poll.total_seconds(), READ_AGAIN_AFTER)
         behind = False
 
         async def reading() -> Ruleset | None:
             nonlocal behind
             while self._is_behind(found := await read()):
                 behind, self._seen = True, FRESH
-                await self._step.fence.connections.clock.sleep(pause)
+                await self._step.fence.connections.clock.sleep(self._pause)
             return found
 
         try:
             return await in_time(self._step, reading())
         except NotSent:
+            if behind and self._put_over is None:
+                # It has no rules of ours, so that nothing of the change has happened.
+                raise NotSent("the ruleset that was created does not show yet", turn=False) from None
             if behind:
                 raise NotSent("the rules that were put do not show yet", ChangeStatus.UNKNOWN) from None
             raise
 
     def _is_behind(self, ruleset: Ruleset | None) -> bool:
-        if ruleset is None or self._put_over is None or str(ruleset.id) != self._written.ruleset:
+        if ruleset is None:
+            return self._is_there
+        if self._put_over is None or str(ruleset.id) != self._written.ruleset:
             return False
         return str(ruleset.version).isdigit() and int(str(ruleset.version)) <= self._put_over
 
@@ -218,27 +239,51 @@ class RulesetWriter:
         return log_fields.reconcile(base, sent, since, lambda rules: self._change(list(rules), over))
 
     async def _create(self, number: int) -> ChangeResult | None:
-        """Create the ruleset. None: go on; it is there, by us or by somebody else."""
-        zone_id = self._step.zone.id
-        result = await write(
-            self._step,
-            self._written,
-            f"-ruleset-{number}",
-            lambda intend: self._step.client.create_ruleset(zone_id, log_fields.RULESET, before_send=intend),
-        )
+        """Create the ruleset, unless one was created that need not show yet. None: go on; it is there, by us
+        or by somebody else.
+        """
+        if await self._trail.created_lately():
+            self._is_there = True
+            return None
+        zone_id, exists = self._step.zone.id, False
+
+        async def create(intend: BeforeSend) -> None:
+            nonlocal exists
+            client = self._step.client
+            try:
+                made = await client.create_ruleset(zone_id, log_fields.RULESET, before_send=intend)
+            except Refused as refusal:
+                exists = ONE_A_PHASE in refusal.codes
+                raise
+            self._written.ruleset = made.id or ""
+
+        result = await write(self._step, self._written, f"-ruleset-{number}", create)
         if result.status is ChangeStatus.ANSWERED:
-            self._written.created_ruleset = True
+            self._written.created_ruleset = self._is_there = True
             return None
         if result.status in (ChangeStatus.REFUSED, ChangeStatus.UNKNOWN):
-            try:
-                found = await in_time(self._step, find_ruleset(self._step.client, zone_id))
-            except (ServiceError, NotSent):
-                return result
+            found = await self._found(wait=exists or result.status is ChangeStatus.UNKNOWN)
             if found is not None:
                 # A zone has one ruleset of the phase: whoever made it, nothing more can come of ours.
+                self._written.ruleset, self._is_there = str(found.id), True
                 await self._step.fence.close()
                 return None
         return result
+
+    async def _found(self, *, wait: bool) -> Ruleset | None:
+        """The zone's ruleset, or None. ``wait``: it is there, or may be, and is looked for in all of the
+        step's time.
+        """
+
+        async def reading() -> Ruleset | None:
+            while (found := await self._present()) is None and wait:
+                await self._step.fence.connections.clock.sleep(self._pause)
+            return found
+
+        try:
+            return await in_time(self._step, reading())
+        except (ServiceError, NotSent):
+            return None
 
     async def _put_once(self, ruleset: Ruleset, number: int) -> ChangeResult | None:
         """Look, and put once. None: look again."""
@@ -328,7 +373,7 @@ class RulesetWriter:
     async def _deleted(self, ruleset_id: str) -> bool:
         """Whether a refusal came of somebody's having deleted the ruleset since it was read."""
         try:
-            ruleset = await in_time(self._step, find_ruleset(self._step.client, self._step.zone.id))
+            ruleset = await in_time(self._step, self._present())
         except (ServiceError, NotSent):
             return False
         return ruleset is None or ruleset.id != ruleset_id
@@ -337,7 +382,7 @@ class RulesetWriter:
         """Whether a write whose answer was lost shows already. Where it does not, it may still come."""
         step = self._step
         try:
-            ruleset = await in_time(step, find_ruleset(step.client, step.zone.id))
+            ruleset = await in_time(step, self._present())
             if ruleset is None:
                 return False
             present = version_of(ruleset)

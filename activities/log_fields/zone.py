@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from temporalio import activity
@@ -29,6 +28,7 @@ from activities.change.own_changes import (
 )
 from activities.change.settled import sign_settled, unless_settled
 from activities.connections import Connections
+from activities.log_fields.looking import MOST_EXPLAINED, look_at_entries, seen_in
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
 from activities.log_fields.rollback_log import RollbackLog
@@ -38,7 +38,7 @@ from activities.polling import shown_in_time
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.messages import Confirm, LookBack, Part, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
@@ -48,17 +48,8 @@ from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import Advice, Intent, Proposal, Snapshot, get_document, put_document
-from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord, StepWritten
+from edgeshift.stores.documents.areas.log_fields import LogFieldsRecord
 from edgeshift.stores.documents.proposals import none_of_its_area
-from edgeshift.stores.log_entries import LogStore, LogStoreError
-
-MOST_EXPLAINED = 5
-"""Fields of which the result says why they were not seen; the record in the archive has all. As many log jobs
-that came since.
-"""
-
-AHEAD = timedelta(minutes=5)
-"""How far the clock of a worker may be ahead of the service's."""
 
 
 class LogFieldsActivities:
@@ -135,7 +126,7 @@ class LogFieldsActivities:
             shown = await commits_of(self._connections, start, body) if message.wanted else frozenset()
             own = None if message.wanted else await own_commits(self._connections, start)
             if message.wanted:
-                reading = await read_sound(client, zone)
+                reading = await read_sound(client, zone, known=RollbackLog(self._connections, start).rulesets)
                 lacking = log_fields.lacking(reading, wanted, client.profile)
                 if lacking and (of_step := await jobs_of_step(self._connections, message, body)):
                     lacking = log_fields.lacking(reading, wanted, client.profile, of_step)
@@ -194,8 +185,9 @@ class LogFieldsActivities:
         ruleset for a moment says so too.
         """
         bodies = (body, *own.bodies) if own else (body,)
+        known = RollbackLog(self._connections, start, back=True).rulesets
         for _ in range(2):
-            reading = await read_sound(client, start.target.zone)
+            reading = await read_sound(client, start.target.zone, known=known)
             for one in bodies:
                 if still := await self._still_there(start, reading, one, client.profile):
                     return reading, still
@@ -259,7 +251,8 @@ class LogFieldsActivities:
             message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
         body = await self._signed(message.prepared)
         wanted = log_fields.fields_of_document(body["fields"])
-        reading = await read_sound(client, zone)
+        known = RollbackLog(self._connections, start).rulesets
+        reading = await read_sound(client, zone, known=known)
         of_step: log_fields.StepJobs | None = None
 
         def lacking(read: log_fields.Reading) -> str:
@@ -269,11 +262,16 @@ class LogFieldsActivities:
             of_step = await jobs_of_step(self._connections, message, body)
         if lacking(reading):
             # What takes a change back does not rest on one answer.
-            reading = await twice("rulesets.get", lambda: read_sound(client, zone), lacking)
+            reading = await twice("rulesets.get", lambda: read_sound(client, zone, known=known), lacking)
         if lacks := lacking(reading):
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_CHANGED_BY_OTHERS, said=lacks))
-        found, trouble = await self._judged(message, terms, reading, wanted, client.profile, own)
-        settled = found is not None and found.settled
+        looked = await look_at_entries(
+            self._connections, message, terms, reading, wanted, client.profile, own
+        )
+        if looked.others.fate is log_fields.Fate.STOPPED:
+            names = tuple(map(str, looked.others.fields[:MOST_EXPLAINED]))
+            return Watched.as_worse(Reason(code=ReasonCode.FIELDS_OF_OTHERS_STOPPED, names=names))
+        found, trouble, settled = looked.found, looked.trouble, looked.settled
         if not settled and not message.last:
             return Watched()
         trail = RollbackLog(self._connections, start)
@@ -300,7 +298,8 @@ class LogFieldsActivities:
                     return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
                 kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said="; ".join((why, *later)))
                 return await self._kept(message, own.record, found, kept)
-            return await self._kept(message, own.record, found, seen_in(found, later))
+            why_seen = seen_in(found, (*later, *looked.notes))
+            return await self._kept(message, own.record, found, why_seen)
 
         return await sign_settled(self._connections, start, own, sign, enough=settled, through=False)
 
@@ -324,41 +323,6 @@ class LogFieldsActivities:
     ) -> Watched:
         return Watched.as_done(why, record=await self._record(message, sent, found, why))
 
-    async def _judged(
-        self,
-        message: Watch,
-        terms: LogFieldsSpec,
-        reading: log_fields.Reading,
-        wanted: FieldSet,
-        profile: ServiceProfile,
-        own: OwnChange | None,
-    ) -> tuple[log_fields.Judgement | None, str]:
-        """What the entries since the change say, or why there are none to read."""
-        if terms.entries is None:
-            return None, "log_fields.entries does not say where log entries can be read"
-        entries: list[dict[str, Any]] = []
-        try:
-            async for entry in LogStore(terms.entries, message.start.target.zone).entries(
-                await self._changed_at(message, own)
-            ):
-                entries.append(entry)
-        except LogStoreError as failure:
-            return None, str(failure)[:150]
-        judged = log_fields.judge(entries, wanted, reading.transforms, reading.jobs, terms.enough, profile)
-        return judged, ""
-
-    async def _changed_at(self, message: Watch, own: OwnChange | None) -> datetime | None:
-        """When the change was made, by the service's time, and not before it was sent; None where that is not
-        known.
-        """
-        sent = own.record.at - AHEAD if own is not None else None
-        if not message.found:
-            return sent
-        written = await get_document(self._connections.archive, StepWritten, message.found)
-        # Times of entries and of answers are told to the second.
-        made = written.service_time + timedelta(seconds=1)
-        return max(made, sent) if sent is not None else made
-
     async def _record(
         self, message: Watch, sent: Intent, found: log_fields.Judgement | None, why: Reason
     ) -> str:
@@ -380,18 +344,3 @@ class LogFieldsActivities:
         kept = await put_document(archive, record, verify=True)
         await self._connections.results.record_watched(message, kept, sent)
         return kept
-
-
-def seen_in(found: log_fields.Judgement, later: tuple[str, ...] = ()) -> Reason:
-    """What the entries say: how many fields were seen, and why the others were not. ``later``: what is said
-    of log jobs that came since.
-    """
-    seen = [field for field in found.fields if field.state is log_fields.FieldState.SEEN]
-    others = tuple(str(field) for field in found.fields if field not in seen)
-    return Reason(
-        code=ReasonCode.FIELDS_SEEN,
-        count=len(seen),
-        of=len(found.fields),
-        size=found.entries,
-        names=(*others[:MOST_EXPLAINED], *later[:MOST_EXPLAINED]),
-    )

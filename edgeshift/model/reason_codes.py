@@ -127,6 +127,7 @@ class ReasonCode(StrEnum):
     FIELDS_TAKEN_OUT = "fields_taken_out"
     FIELDS_CHANGED_BY_OTHERS = "fields_changed_by_others"
     WRITE_LOST = "write_lost"
+    FIELDS_OF_OTHERS_STOPPED = "fields_of_others_stopped"
     FIELDS_NOT_VERIFIED = "fields_not_verified"
     FIELDS_KEPT_UNVERIFIED = "fields_kept_unverified"
     FIELDS_SEEN = "fields_seen"

@@ -339,6 +339,10 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.FIELDS_TAKEN_OUT: lambda why: "rules and log jobs are without the campaign's fields",
     _C.FIELDS_CHANGED_BY_OTHERS: lambda why: f"somebody has changed it meanwhile: {why.said}"[:200],
     _C.WRITE_LOST: _words,
+    _C.FIELDS_OF_OTHERS_STOPPED: lambda why: (
+        "fields of others' rules stopped coming when the campaign's came: the service seems to log the fields"
+        f" of one rule alone ({', '.join(why.names)})"
+    )[:400],
     _C.FIELDS_NOT_VERIFIED: lambda why: f"not verified: {why.said}"[:200],
     _C.FIELDS_KEPT_UNVERIFIED: lambda why: f"written, but not verified: {why.said}",
     _C.FIELDS_SEEN: _fields_seen,

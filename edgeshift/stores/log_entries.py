@@ -32,6 +32,9 @@ MOST_LINES = 1_000_000
 LONGEST_LINE = 1024 * 1024
 """Bytes of a line; a longer one is passed over, as what is no entry."""
 
+LONGEST_WAY = timedelta(minutes=10)
+"""How long after an entry the object that has it may be written."""
+
 LARGEST_CHALLENGE = 64 * 1024
 TIME_FIELD = "EdgeStartTimestamp"
 
@@ -81,6 +84,24 @@ class LogStore:
                         return
             if since is not None and some and not late:
                 return
+
+    async def before(self, until: datetime, most: int) -> list[dict[str, Any]]:
+        """Entries from before a time, ``most`` at most: of the newest objects that were written before it,
+        then of those that came a little later. An entry that names no time is as old as its object; an object
+        that cannot be read is passed over. Raises LogStoreError.
+        """
+        found: list[dict[str, Any]] = []
+        newest = [one for one in await self._newest() if one[0] <= until + LONGEST_WAY]
+        for written, key in sorted(newest, key=lambda one: one[0] > until):
+            try:
+                parts = _entries(await self._read(key, LARGEST_OBJECT))
+            except (FileNotFoundError, LogStoreError):
+                continue
+            while (part := await asyncio.to_thread(next, parts, None)) is not None:
+                found += [entry for entry in part if (moment(entry.get(TIME_FIELD)) or written) < until]
+                if len(found) >= most:
+                    return found[:most]
+        return found
 
     async def challenge(self, filename: str) -> str:
         """The ownership challenge in this file of the destination. Raises LogStoreError."""

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from activities.log_fields.zone import LogFieldsActivities
+from activities.connections import Connections
+from activities.log_fields.looking import Looked, look_at_entries
 from edgeshift.messages import Confirm, Prepared, Step, Watch
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import ZoneOutcome
@@ -118,16 +119,15 @@ async def test_a_rollback_that_comes_while_entries_are_read_is_not_told_as_settl
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever may start activities can have one sent of what is watched still: a look takes seconds."""
-    judged, attacks = LogFieldsActivities._judged, list[Attack]()
+    attacks: list[Attack] = []
 
-    async def meanwhile(self: LogFieldsActivities, message: Watch, *asked: Any) -> Any:
-        found = await judged(self, message, *asked)
-        last = message.last or (found[0] is not None and found[0].settled)
-        if attacks and last:
+    async def meanwhile(connections: Connections, message: Watch, *asked: Any) -> Looked:
+        found = await look_at_entries(connections, message, *asked)
+        if attacks and (message.last or found.settled):
             await in_flight(attacks.pop(), "back-1", Step.ROLL_BACK)
         return found
 
-    monkeypatch.setattr(LogFieldsActivities, "_judged", meanwhile)
+    monkeypatch.setattr("activities.log_fields.zone.look_at_entries", meanwhile)
     verify = {**LOG_FIELDS["log_fields"], "verify": "4s"}
     async with log_stage(temporal_client, tmp_path, log_zone("a"), authority=ONE, log_fields=verify) as stage:
         attacks.append((await committed(stage, "a"))[0])

@@ -79,15 +79,15 @@ class Service:
         body = {"how": how, "when": when, "rules": list(rules), "skip": skip}
         await self.play.control.send("POST", f"zones/{self.ids[zone]}/rulesets/{PHASE}/write", body)
 
-    async def traffic(self, zone: str, *requests: list[tuple[str, str]]) -> None:
-        """Requests with these headers, logged and pushed."""
+    async def traffic(self, zone: str, *requests: list[tuple[str, str]], later: float = 5) -> None:
+        """Requests with these headers, logged and pushed; so many seconds from now."""
         state = self.play.simulator.state
         for number, headers in enumerate(requests):
             state.logs.record(
                 EdgeExchange(
                     zone_id=self.ids[zone],
                     ray=f"{number:016x}",
-                    at=state.clock.now() + timedelta(seconds=5),
+                    at=state.clock.now() + timedelta(seconds=later),
                     method="GET",
                     scheme="https",
                     host=zone,

@@ -169,13 +169,16 @@ async def log_writes(
     new: NewJobSpec | None = None,
     pacer: Pacer | None = None,
     clock: Clock | None = None,
+    bare: bool = False,
+    simulator: dict[str, Any] | None = None,
 ) -> AsyncIterator[Writes]:
     """A zone with another team's rule and these log jobs. ``new``: what a zone without a job gets. ``pacer``,
-    ``clock``: of the steps.
+    ``clock``: of the steps. ``bare``: it has no ruleset of log fields. ``simulator``: its options.
     """
-    settings = {"logs": {"jobs": list(jobs), "fields": [FOREIGN]}}
+    settings = {"logs": {"jobs": list(jobs), **({} if bare else {"fields": [FOREIGN]})}}
     fields = {"request_headers": ["x-ours"], **({"job": new.model_dump(mode="json")} if new else {})}
     terms: dict[str, Any] = {"area": "log-fields", "log_fields": fields, "commit": {"poll": "1s"}}
-    async with gate(folder, pacer=pacer, clock=clock, settings=settings, **terms) as play:
+    how: dict[str, Any] = {"pacer": pacer, "clock": clock, "simulator": simulator}
+    async with gate(folder, settings=settings, **how, **terms) as play:
         play.start = play.start.model_copy(update={"area": Area.LOG_FIELDS})
         yield Writes(play, await play.connections.service(play.start.spec, play.zone), new)

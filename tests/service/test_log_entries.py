@@ -74,6 +74,24 @@ async def test_entries_without_a_time_are_as_old_as_their_object(tmp_path: Path)
     assert await read(f"file://{tmp_path}") == [1, 2, 3, 4, 5]
 
 
+async def test_entries_from_before_a_time_are_had_by_themselves(tmp_path: Path) -> None:
+    """By their own time or that of their object, first of objects from before, then of one that came a little
+    later; what cannot be read, and what came long after, is passed over.
+    """
+    push(tmp_path, "old.log", [{"n": 1}], age=60)
+    push(tmp_path, "just.log", [{"n": 2}], age=10)
+    earlier, later = ({"EdgeStartTimestamp": PUSHED + second} for second in (-1, 1))
+    push(tmp_path, "soon.log", [{"n": 3, **earlier}, {"n": 4, **later}, {"n": 5}], age=-9)
+    push(tmp_path, "long.log", [{"n": 6, **earlier}], age=-3_600)
+    (tmp_path / "damaged.log.gz").write_bytes(b"\x1f\x8bno")
+    os.utime(tmp_path / "damaged.log.gz", (PUSHED - 5,) * 2)
+    until = datetime.fromtimestamp(PUSHED, UTC)
+    store = LogStore(tmp_path.as_uri(), ZONE)
+    assert [entry["n"] for entry in await store.before(until, 10)] == [2, 1, 3]
+    assert [entry["n"] for entry in await store.before(until, 1)] == [2]
+    assert await LogStore(f"{tmp_path.as_uri()}/none", ZONE).before(until, 1) == []
+
+
 async def test_a_flood_of_entries_is_read_in_part(tmp_path: Path) -> None:
     """No more than a sample is needed."""
     push(tmp_path, "a.log", [{"n": 1}] * (MOST_ENTRIES + 5))

@@ -142,6 +142,29 @@ async def test_only_enabled_rules_and_listed_objects_are_logged(tmp_path: Path) 
         ]
 
 
+@pytest.mark.parametrize(
+    ("rules", "headers"), [("add_up", {"a", "b"}), ("last", {"b"}), ("first", {"a"}), ("one", None)]
+)
+async def test_what_several_rules_log_is_an_option(
+    tmp_path: Path, rules: str, headers: set[str] | None
+) -> None:
+    """The fields of all enabled rules, of the last one, or of the first; or a second rule is refused."""
+    one, other = a_rule(request_fields=["a"]), a_rule(request_fields=["b"])
+    off = {**a_rule(request_fields=["c"]), "enabled": False}
+    async with simulated(tmp_path, log_fields={"rules": rules}) as call:
+        await a_job(call, "fields=RequestHeaders")
+        if headers is None:
+            await with_fields(call, one)
+            (error,) = await call.refused(400, "PUT", f"enterprise:{ENTRY}", {"rules": [one, other]})
+            assert error["source"] == {"pointer": "/rules/1"}
+            return
+        await with_fields(call, off, one, other, off)
+        request = [("a", "1"), ("b", "2"), ("c", "3")]
+        call.server.state.logs.record(an_exchange(call.ids["enterprise"], request=request))
+        (found,) = await logged(call)
+        assert set(found["RequestHeaders"]) == headers
+
+
 def values(entry: Json) -> str:
     """All custom values of an entry, in the order of the limit."""
     return "".join("".join(entry[key].values()) for key in ("RequestHeaders", "Cookies", "ResponseHeaders"))

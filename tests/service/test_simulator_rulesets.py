@@ -75,6 +75,26 @@ async def test_a_phase_has_one_ruleset_and_delete_makes_room(tmp_path: Path) -> 
         await call.refused(404, "DELETE", f"pro:/rulesets/{made['id']}")
 
 
+async def test_a_new_ruleset_of_log_fields_shows_late_on_demand(tmp_path: Path) -> None:
+    """In the list, and by its id; writes find it at once, and a second one is refused."""
+    body = {"name": "mine", "kind": "zone", "phase": "http_log_custom_fields"}
+    entry = "enterprise:/rulesets/phases/http_log_custom_fields/entrypoint"
+    late = {"listed_seconds": 3600, "readable_seconds": 3600}
+    async with in_process(tmp_path, log_fields=late) as call:
+        made = await call.result("POST", "enterprise:/rulesets", body)
+        one = f"enterprise:/rulesets/{made['id']}"
+        for path in (one, f"{one}/versions", f"{one}/versions/1", entry):
+            await call.refused(404, "GET", path)
+        assert (await call.refused(400, "POST", "enterprise:/rulesets", body))[0]["code"] == 20217
+        assert (await call.result("PUT", one, {"rules": []}))["version"] == "2"
+        await call.control("PUT", "options", {"log_fields": {"readable_seconds": 0}})
+        assert (await call.result("GET", one))["version"] == "2"
+        for listed in (3600, 0):
+            await call.control("PUT", "options", {"log_fields": {"listed_seconds": listed}})
+            kinds = [one["kind"] for one in await call.result("GET", "enterprise:/rulesets")]
+            assert ("zone" in kinds) == (not listed)
+
+
 async def test_a_phase_needs_the_plan_and_the_migration(tmp_path: Path) -> None:
     """50002 for log fields below Enterprise, and for the managed phase until the migration."""
     async with in_process(tmp_path) as call:

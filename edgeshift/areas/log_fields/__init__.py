@@ -3,6 +3,7 @@ names of fields, the rules beside those of others, who overwrote whom, the log j
 log entries tell.
 """
 
+from edgeshift.areas.log_fields.beside import Fate, OfOthers, beside, others_fields
 from edgeshift.areas.log_fields.entries import (
     FieldSeen,
     FieldState,
@@ -77,11 +78,13 @@ __all__ = [
     "TRANSFORM_PHASES",
     "Assessment",
     "CustomField",
+    "Fate",
     "FieldSeen",
     "FieldState",
     "Judgement",
     "Kind",
     "OddOptions",
+    "OfOthers",
     "Options",
     "OwnWrite",
     "Reading",
@@ -90,6 +93,7 @@ __all__ = [
     "StepJobs",
     "Version",
     "assess",
+    "beside",
     "came_since",
     "carried",
     "count",
@@ -111,6 +115,7 @@ __all__ = [
     "new_job",
     "not_as_signed",
     "odd_body",
+    "others_fields",
     "our_rule",
     "own_name",
     "proposal_body",

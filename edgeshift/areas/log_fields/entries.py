@@ -61,7 +61,7 @@ class FieldSeen(BaseModel):
 
 _SAID = {
     FieldState.SEEN: "seen in {entries} entries",
-    FieldState.NEVER_SENT: "in no entry: it was not in any of the requests or responses",
+    FieldState.NEVER_SENT: "in no entry, as if no request or response had it",
     FieldState.TRUNCATED: "in no entry, and entries are full: it is cut off",
     FieldState.SET_LATER: "in no entry: a transform rule sets it, and only original headers are logged",
     FieldState.NOT_LISTED: "in no entry: no log job lists the log field that carries it",
@@ -173,6 +173,11 @@ def judge(
             for field in fields
         ),
     )
+
+
+def has_any(entry: Entry, fields: Iterable[CustomField]) -> bool:
+    """Whether an entry has one of these fields, with whatever value."""
+    return any(field.name in _held(entry, field.kind) for field in fields)
 
 
 def sizes(samples: Iterable[Entry], fields: Iterable[CustomField], room: int) -> Sizes | None:

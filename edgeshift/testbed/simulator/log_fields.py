@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgeshift.testbed.simulator.answers import Json, error, wrong
-from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.options import LogFields, SimulatorOptions
 
 PHASE = "http_log_custom_fields"
 ACTION = "log_custom_field"
@@ -45,6 +45,8 @@ def errors(rules: list[Json], options: SimulatorOptions) -> list[Json]:
         found += _expression_errors(rule, f"/rules/{place}/expression")
         found += _parameter_errors(rule.get(_PARAMETERS), f"/rules/{place}/{_PARAMETERS}", options)
         fields += [(array, name) for array in ARRAYS for name in _names(rule, array)]
+    if options.log_fields.rules == "one" and len(rules) > 1:
+        found.append(error("the ruleset of custom fields takes one rule", 20130, pointer="/rules/1"))
     limit = options.log_fields.most
     count = len(fields if options.log_fields.counted == "every" else set(fields))
     if limit is not None and count > limit:
@@ -53,9 +55,12 @@ def errors(rules: list[Json], options: SimulatorOptions) -> list[Json]:
     return found + _both_ways(rules)
 
 
-def configured(ruleset: dict[str, Any] | None) -> CustomFields:
+def configured(ruleset: dict[str, Any] | None, options: LogFields | None = None) -> CustomFields:
     """The fields that the enabled rules of a stored ruleset turn on; none without a ruleset."""
     rules = [one for one in (ruleset or {}).get("rules", []) if one.get("enabled", True)]
+    how = (options or LogFields()).rules
+    if how in ("last", "first"):
+        rules = rules[-1:] if how == "last" else rules[:1]
     requests, responses, cookies, raw = (
         tuple(dict.fromkeys(name for rule in rules for name in _names(rule, one))) for one in (*ARRAYS, RAW)
     )

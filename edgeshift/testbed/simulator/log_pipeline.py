@@ -81,7 +81,7 @@ class LogPipeline:
         jobs = [one for one in state.log_jobs.of_zone(exchange.zone_id) if _pushes(one)]
         if record is None or not jobs:
             return
-        custom = configured(state.rulesets.of_phase(exchange.zone_id, PHASE))
+        custom = configured(state.rulesets.of_phase(exchange.zone_id, PHASE), state.options.log_fields)
         logged = Logged(exchange, record.zone.name, custom)
         for job in jobs:
             options = of_job(job, HTTP_REQUESTS, state.options.facts)

@@ -146,6 +146,13 @@ class LogFields(_Options):
     empty_carriers: Literal["written", "left_out"] = Field(
         "written", description="log fields of custom fields of which the request had none, in an entry"
     )
+    rules: Literal["add_up", "last", "first", "one"] = Field(
+        "add_up",
+        description="the fields of several rules: all are logged, those of the last enabled rule alone, those"
+        " of the first, or a second rule is refused",
+    )
+    listed_seconds: float = Field(0, ge=0, description="until a new ruleset is in the list of rulesets")
+    readable_seconds: float = Field(0, ge=0, description="until a new ruleset can be read by its id")
 
 
 class Bodies(_Options):

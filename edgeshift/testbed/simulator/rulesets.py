@@ -7,7 +7,7 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from edgeshift.testbed.simulator.clock import timestamp
+from edgeshift.testbed.simulator.clock import parse_timestamp, timestamp
 from edgeshift.testbed.simulator.database import Database
 from edgeshift.testbed.simulator.fleet_file import derived_id
 from edgeshift.testbed.simulator.managed_rulesets import managed_ruleset
@@ -145,6 +145,13 @@ class Rulesets:
             "SELECT document FROM ruleset_versions WHERE ruleset = ? ORDER BY version DESC", (ruleset,)
         )
         return [json.loads(row[0]) for row in rows]
+
+    def made_at(self, ruleset: str) -> datetime:
+        """When a ruleset was created: its oldest version that there is."""
+        row = self._connection.execute(
+            "SELECT document FROM ruleset_versions WHERE ruleset = ? ORDER BY version LIMIT 1", (ruleset,)
+        ).fetchone()
+        return parse_timestamp(json.loads(row[0])["last_updated"])
 
     def version(self, ruleset: str, number: int) -> Document | None:
         row = self._connection.execute(

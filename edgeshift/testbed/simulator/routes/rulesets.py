@@ -3,7 +3,8 @@
 
 from collections.abc import Callable
 
-from edgeshift.testbed.simulator.answers import Answer, Json, refuse, require_object, succeeded
+from edgeshift.testbed.simulator import log_fields
+from edgeshift.testbed.simulator.answers import Answer, ApiError, Json, refuse, require_object, succeeded
 from edgeshift.testbed.simulator.calls import Call, Route
 from edgeshift.testbed.simulator.credentials import no_permission
 from edgeshift.testbed.simulator.managed_rulesets import MANAGED_RULESETS, managed_ruleset
@@ -23,13 +24,15 @@ _GROUPS = {
 
 def list_rulesets(call: Call) -> Answer:
     """Every ruleset of the zone, and the managed ones, without their rules."""
-    mine = [without_rules(one) for one in call.state.rulesets.of_zone(call.zone.id)]
+    late = call.options.log_fields.listed_seconds
+    there = [one for one in call.state.rulesets.of_zone(call.zone.id) if _shows(call, one, late)]
+    mine = [without_rules(one) for one in there]
     return succeeded(mine + [without_rules(managed_ruleset(one)) for one in MANAGED_RULESETS])
 
 
 def get_ruleset(call: Call) -> Answer:
     """One ruleset with its rules."""
-    return succeeded(_found(call))
+    return succeeded(_shown(call))
 
 
 def create_ruleset(call: Call) -> Answer:
@@ -104,12 +107,12 @@ def delete_ruleset(call: Call) -> Answer:
 
 def list_versions(call: Call) -> Answer:
     """Every version of a ruleset without rules, the newest first."""
-    return _versions(call, _found(call))
+    return _versions(call, _shown(call))
 
 
 def get_version(call: Call) -> Answer:
     """One version of a ruleset with its rules."""
-    return _version(call, _found(call))
+    return _version(call, _shown(call))
 
 
 def get_entry_point(call: Call) -> Answer:
@@ -249,8 +252,25 @@ def _entry_point(call: Call) -> Document:
     phase = call.params["phase"]
     check_phase(phase)
     found = call.state.rulesets.of_phase(call.zone.id, phase)
-    if found is None:
+    if found is None or not _shows(call, found, call.options.log_fields.listed_seconds):
         raise refuse(404, f"could not find entrypoint ruleset in the {phase} phase", 10003)
+    return found
+
+
+def _shows(call: Call, document: Document, late: float) -> bool:
+    """Whether a reading has a ruleset already, where one of custom log fields shows so many seconds late."""
+    if not late or document["phase"] != log_fields.PHASE:
+        return True
+    made = call.state.rulesets.made_at(document["id"])
+    # Those of the fleet were there before.
+    return made <= call.state.anchor or call.now >= made + call.state.clock.lasting(late)
+
+
+def _shown(call: Call) -> Document:
+    """As a reading has it; a write finds what is there."""
+    found = _found(call)
+    if not _shows(call, found, call.options.log_fields.readable_seconds):
+        raise _no_ruleset(call)
     return found
 
 
@@ -260,8 +280,12 @@ def _found(call: Call) -> Document:
         return managed_ruleset(wanted)
     found = call.state.rulesets.get(call.zone.id, wanted)
     if found is None:
-        raise refuse(404, f"could not find ruleset {wanted[:64]}", 10003)
+        raise _no_ruleset(call)
     return found
+
+
+def _no_ruleset(call: Call) -> ApiError:
+    return refuse(404, f"could not find ruleset {call.params['ruleset_id'][:64]}", 10003)
 
 
 def _own(call: Call) -> Document:
