@@ -43,7 +43,7 @@ OFFERED = re.compile(rf"(?<![\w./-])edgeshift (?:{'|'.join(sorted(THERE))})(?![\
 CARRYING = {"as_chosen", "advise"}
 """Calls that put what was chosen into a command."""
 
-HINTS = {"CommandError", "_bad", "BadInput", "NotFound", "Refused", "Failed", "TemporalTrouble"}
+HINTS = {"CommandError", "bad_input", "BadInput", "NotFound", "Refused", "Failed", "TemporalTrouble"}
 """Errors, whose hints are printed with it."""
 
 TITLES = {"save_picture", "_show"}

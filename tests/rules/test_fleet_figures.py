@@ -266,12 +266,13 @@ def test_of_workers_the_processes_that_they_start_count_too() -> None:
 
 
 def test_fleets_have_even_plans_and_fingerprints() -> None:
-    """Every tenth zone is Enterprise, and a rule of its own gives each kind its proposal."""
+    """Every tenth zone is Enterprise, and a page rule gives each kind its proposal."""
     fleet = fleet_of(40, enterprise=10, fingerprints=4, settled=2)
     plans = list(plans_of(fleet).values())
     assert (plans.count("enterprise"), plans.count("pro")) == (4, 36)
     assert [zone.migration.state for zone in fleet.zones[:3]] == ["complete", "complete", "start"]
-    assert len({zone.firewall_rules[0].expression for zone in fleet.zones[2:]}) == 4
+    assert len({zone.page_rules[0].targets[0] for zone in fleet.zones[2:]}) == 4
+    assert not any(zone.firewall_rules for zone in fleet.zones)
 
 
 def test_faults_lose_readings_and_answers_of_changes() -> None:
