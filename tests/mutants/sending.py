@@ -238,9 +238,7 @@ SENDING = (
         "a pause counts permits as given up, and nothing keeps what is under way from being sent",
         7,
         [
-            Edit(
-                INTENTS, NO_GIVING_UP.old, NO_GIVING_UP.new.replace("not (key and record)", "key and record")
-            ),
+            Edit(INTENTS, NO_GIVING_UP.old, "            if key and batch:\n"),
             NO_SIGNED_STOP,
         ],
         "stalled-in-a-pause",
