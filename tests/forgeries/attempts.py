@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from edgeshift.authority.editing import RootsEditor
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Step
 from edgeshift.model.fleet import MOST_ATTEMPTS
 from edgeshift.model.sign_off import Choice
@@ -56,28 +57,32 @@ async def a_retry_of_another_start(door: Guarded) -> Guarded:
     return door.with_start(attempt=2)
 
 
-@alone
-async def an_approval_under_the_file_of_before(door: Guarded) -> None:
-    """The campaign was started again since, by a file that asks for two people; messages name the other."""
+async def _approved_hours_ago(door: Guarded) -> CampaignSpec:
+    """The zone was approved, and nothing sent; under which file."""
     now = datetime.now(UTC)
     await door.begin(issued=now - timedelta(hours=5))
     await door.approve(issued=now - timedelta(hours=4))
-    spec = await door.gate.connections.spec(door.gate.start.spec)
+    return await door.gate.connections.spec(door.gate.start.spec)
+
+
+@alone
+async def an_approval_under_the_file_of_before(door: Guarded) -> None:
+    """The campaign was started again since, by a file that asks for two people; messages name the other."""
+    spec = await _approved_hours_ago(door)
     two = spec.model_copy(update={"sign_off": spec.sign_off.model_copy(update={"required": 2})})
-    await door.begin(spec=await put_document(door.archive, two), issued=now - timedelta(hours=1))
+    await door.begin(
+        spec=await put_document(door.archive, two), issued=datetime.now(UTC) - timedelta(hours=1)
+    )
 
 
 @alone
 async def an_approval_under_the_file_of_before_whoever_has_left(door: Guarded) -> None:
     """The same, and the key of whoever started it again was revoked since."""
-    now = datetime.now(UTC)
-    await door.begin(issued=now - timedelta(hours=5))
-    await door.approve(issued=now - timedelta(hours=4))
-    spec = await door.gate.connections.spec(door.gate.start.spec)
+    spec = await _approved_hours_ago(door)
     out = spec.targets.model_copy(update={"exclude": (door.gate.zone.name,)})
     stored = await put_document(door.archive, spec.model_copy(update={"targets": out}))
     door.grant("grace", "starter")
-    await door.begin("grace", spec=stored, issued=now - timedelta(hours=1))
+    await door.begin("grace", spec=stored, issued=datetime.now(UTC) - timedelta(hours=1))
     RootsEditor(door.keyring.roots).revoke("grace")
 
 

@@ -13,11 +13,10 @@ from edgeshift.cli import control
 from edgeshift.model.campaign_phase import CampaignPhase
 from tests.journeys.cli_kit import Ran, in_process
 from tests.kit.faults import Stage, staged, zone
+from tests.kit.halted import NONE_MAY_FAIL, REFUSED, halted_with_one_ready
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 
-NONE_MAY_FAIL: dict[str, Any] = {"window": 1, "advance": {"percent": 1, "failures": 0}}
-REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
 GONE = '{"success":false,"errors":[{"code":7003,"message":"not found"}],"messages":[],"result":null}'
 
 
@@ -34,13 +33,7 @@ async def test_a_failed_commit_holds_up_all_others_until_a_person_resumes(
     temporal_client: Client, tmp_path: Path
 ) -> None:
     """Its wave is the only one. The next zone is signed and waits; a resume accepts the failure."""
-    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), **NONE_MAY_FAIL) as stage:
-        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=400, body=REFUSED)
-        await stage.play.until(lambda seen: seen.places.get("awaiting") == 2)
-        await stage.play.sign_zone(stage.name("a"))
-        await stage.play.until(lambda seen: seen.places.get("failed") == 1)
-        await stage.play.sign_zone(stage.name("b"))
-        await stage.play.until(lambda seen: seen.places.get("ready") == 1)
+    async with halted_with_one_ready(temporal_client, tmp_path) as stage:
         await _quiet(stage)
         assert "1 zone failed" in (await stage.play.summary()).why
         assert len(await stage.changes()) == 1
@@ -68,14 +61,8 @@ async def test_a_pause_hides_no_halt_and_its_end_accepts_nothing(
     halted, and nothing is sent, also where somebody resumes all who saw it paused; the next one by name
     accepts the failure.
     """
-    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), **NONE_MAY_FAIL) as stage:
+    async with halted_with_one_ready(temporal_client, tmp_path) as stage:
         play = stage.play
-        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=400, body=REFUSED)
-        await play.until(lambda seen: seen.places.get("awaiting") == 2)
-        await play.sign_zone(stage.name("a"))
-        await play.until(lambda seen: seen.state == "halted")
-        await play.sign_zone(stage.name("b"))
-        await play.until(lambda seen: seen.places.get("ready") == 1)
         await play.ask("pause", "release freeze")
         seen = await play.summary()
         assert seen.state == "paused" and "1 zone failed" in seen.halted, seen

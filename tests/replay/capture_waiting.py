@@ -6,7 +6,6 @@ import asyncio
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from temporalio.client import Client
 
@@ -19,6 +18,7 @@ from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
 from tests.kit.closing import begin_at_the_close, comparison_waits
 from tests.kit.faults import staged, zone
+from tests.kit.halted import NONE_MAY_FAIL, REFUSED, halted_with_one_ready
 from tests.kit.heeded_late import heeded_late
 from tests.kit.held_late import held_late
 from tests.kit.left_paused import left_paused
@@ -30,9 +30,6 @@ from tests.kit.starting import ended_while_starting
 from tests.kit.support_unheard import asked_in_vain, support_unheard
 from tests.orchestration.test_nonsense import running
 from tests.replay.keeping import is_in, keep
-
-NONE_MAY_FAIL: dict[str, Any] = {"window": 1, "advance": {"percent": 1, "failures": 0}}
-REFUSED = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
 
 
 async def crowded(client: Client, folder: Path) -> None:
@@ -80,14 +77,8 @@ async def halted(client: Client, folder: Path) -> None:
 
 async def paused_while_halted(client: Client, folder: Path) -> None:
     """A campaign that halted, was paused by a person, and goes on with the second resume."""
-    async with staged(client, folder, zone("a"), zone("b"), **NONE_MAY_FAIL) as stage:
+    async with halted_with_one_ready(client, folder) as stage:
         play = stage.play
-        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=400, body=REFUSED)
-        await play.until(lambda seen: seen.places.get("awaiting") == 2)
-        await play.sign_zone(stage.name("a"))
-        await play.until(lambda seen: seen.state == "halted")
-        await play.sign_zone(stage.name("b"))
-        await play.until(lambda seen: seen.places.get("ready") == 1)
         for verb in ("pause", "resume", "resume"):
             await play.ask(verb)
         await play.result()
